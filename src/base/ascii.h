@@ -12,7 +12,7 @@ constexpr bool is_ascii_lower(char c) { return c >= 'a' && c <= 'z'; }
 constexpr bool is_ascii_alpha(char c) { return is_ascii_upper(c) || is_ascii_lower(c); }
 constexpr bool is_ascii_alnum(char c) { return is_ascii_alpha(c) || is_ascii_digit(c); }
 
-// The value of a hexadecimal digit, or 16 for any other character.
+// Returns the value of a hexadecimal digit, or 16 for any other character.
 constexpr int hex_digit_value(char c) {
   if (is_ascii_digit(c)) return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;

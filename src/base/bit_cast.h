@@ -5,7 +5,7 @@
 
 namespace runhooks {
 
-// The value of type `To` with the same bits.
+// Returns the value of type `To` with the same bits.
 template <typename To, typename From>
 To bit_cast(const From& from) {
   static_assert(sizeof(To) == sizeof(From));

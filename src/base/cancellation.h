@@ -29,8 +29,8 @@ inline void check_cancelled_throttled() {
   if (CancellableScope::is_active()) check_interrupt_throttled();
 }
 
-// Calls run(first, last) for chunks of 0..n. Inside a CancellableScope, it checks for cancellation
-// between chunks; outside the scope it uses a single chunk.
+// Calls run(first, last) for chunks of [0, n). Inside a CancellableScope, it checks between chunks
+// whether the work was cancelled; outside the scope it uses a single chunk.
 template <typename Run>
 void for_each_cancellable_chunk(int64_t n, int64_t operations_per_index, const Run& run) {
   constexpr int64_t kWorkPerChunk = 1 << 24;

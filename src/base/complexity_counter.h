@@ -6,7 +6,7 @@
 
 namespace runhooks {
 
-// Number of operations that graph passes have visited on this thread.
+// Returns the counter of operations that graph passes have visited on this thread.
 inline uint64_t& pass_work_count() {
   static thread_local uint64_t count = 0;
   return count;

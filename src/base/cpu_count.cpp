@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kMaxCpus = 1 << 16;  // sanity limit for numbers from files
 
-// The lines of a file; none if it cannot be read, because systems differ in the files they have.
+// Returns the lines of a file; none if it cannot be read, because not all systems have these files.
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::string> lines;
   try {
@@ -53,7 +53,7 @@ int positive_number(const char* text) {
   return number < 1 ? 0 : static_cast<int>(std::min<decltype(number)>(number, INT_MAX));
 }
 
-// Quota in whole processors, at least 1; 0 without a quota.
+// Returns the CPU quota in whole processors, at least 1; returns 0 without a quota.
 int quota_in_cpus(const std::string& quota, const std::string& period) {
   const double quota_us = std::strtoll(quota.c_str(), nullptr, 10);
   const double period_us = std::strtoll(period.c_str(), nullptr, 10);
@@ -61,10 +61,10 @@ int quota_in_cpus(const std::string& quota, const std::string& period) {
   return std::max(1, static_cast<int>(std::min<double>(quota_us / period_us, kMaxCpus)));
 }
 
-// The smaller of two limits, where 0 means no limit.
+// Returns the smaller of two limits, where 0 means no limit.
 int min_limit(int a, int b) { return a == 0 || b == 0 ? std::max(a, b) : std::min(a, b); }
 
-// The quota of one cgroup; 0 for "max" and -1, which mean unlimited.
+// Returns the quota of one cgroup; 0 if the file contains "max" or -1, which mean unlimited.
 int cgroup_quota(const std::string& folder, bool is_v2) {
   if (!is_v2) {
     return quota_in_cpus(first_line(folder + "/cpu.cfs_quota_us"),
@@ -74,8 +74,8 @@ int cgroup_quota(const std::string& folder, bool is_v2) {
   return fields.size() == 2 ? quota_in_cpus(fields[0], fields[1]) : 0;
 }
 
-// The path of this process in the cgroup hierarchy of the `cpu` controller (version 1), or in the
-// unified one (version 2).
+// Returns the path of this process in the cgroup hierarchy of the `cpu` controller (version 1), or
+// in the unified hierarchy (version 2).
 std::string cgroup_path(const std::string& root, bool is_v2) {
   for (const std::string& line : lines_of(root + "/proc/self/cgroup")) {
     const size_t first = line.find(':');
@@ -89,8 +89,8 @@ std::string cgroup_path(const std::string& root, bool is_v2) {
   return "";
 }
 
-// The part of `path` below `mounted_subtree`. A container may hide both; then the mount point is
-// the cgroup of the process, and the result is "".
+// Returns the part of `path` below `mounted_subtree`. If `path` is not below it, as in some
+// containers, returns "": the mount point is then the cgroup of the process.
 std::string path_below_mount(const std::string& path, const std::string& mounted_subtree) {
   if (path.find("..") != std::string::npos) return "";
   if (mounted_subtree == "/") return path == "/" ? "" : path;
@@ -219,7 +219,7 @@ int cgroup_cpu_limit(const std::string& root) {
     if (!is_v2 && !is_v1) continue;
     const std::string mount = root + fields[4];
     std::string below = path_below_mount(cgroup_path(root, is_v2), fields[3]);
-    for (;;) {  // up to the mount point, because a quota limits all nested cgroups
+    for (;;) {  // visits all parents up to the mount point, because their quotas apply too
       limit = min_limit(limit, cgroup_quota(mount + below, is_v2));
       const size_t slash = below.rfind('/');
       if (slash == std::string::npos) break;

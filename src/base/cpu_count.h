@@ -22,14 +22,15 @@ int limit_threads(int requested,
                   const CpuCount& cpus,
                   int processes,
                   const char* omp_thread_limit);
-// Number of processes that Open MPI or MPICH started on this machine; 1 without a launcher.
+// Returns how many processes Open MPI or MPICH started on this machine; 1 without such a launcher.
 int local_processes();
 
 // Reads the counts from Linux system files below `root` ("" for this machine). Zeros if unknown.
 CpuCount count_linux_cpus(const std::string& root);
 // Parses a Linux CPU list such as "0-3,8". Returns an empty vector for malformed text.
 std::vector<int> parse_cpu_list(const std::string& text);
-// Smallest CPU quota of all enclosing cgroups, in whole processors; 0 without a quota.
+// Returns the smallest CPU quota of all cgroups that contain this process, in whole processors; 0
+// without a quota.
 int cgroup_cpu_limit(const std::string& root);
 
 }  // namespace runhooks

@@ -36,7 +36,7 @@ class HelpingQueue {
   // Runs tasks until `version` differs from `seen_version`. Returns earlier after some time without
   // tasks, and immediately if the producer has not published any recently.
   void help(const std::atomic<unsigned>& version, unsigned seen_version);
-  // The consumer calls these before and after it sleeps. In between it must wake for has_task().
+  // The consumer calls these before and after it sleeps. It must wake up if has_task() is true.
   void begin_sleep() { sleeping_.fetch_add(1); }
   void end_sleep() { sleeping_.fetch_sub(1); }
   bool has_task() const { return batch_.has_task(); }

@@ -26,7 +26,7 @@ void check_interrupt() {
   if (is_polling_thread && interrupt_check) interrupt_check();
 }
 
-// Measures time instead of counting calls, so that slow iterations do not delay the response.
+// Measures time instead of counting calls, so that slow iterations do not delay an interrupt.
 void check_interrupt_throttled() {
   const Clock::time_point now = Clock::now();
   if (now - last_check_time < std::chrono::milliseconds(10)) return;

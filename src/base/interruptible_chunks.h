@@ -9,7 +9,7 @@
 
 namespace runhooks {
 
-// Calls run(first, last) for chunks of 0..n. Needed because a batch can contain the whole data set.
+// Calls run(first, last) for chunks of [0, n). Needed because a batch can contain the whole data.
 template <typename Run>
 void for_each_interruptible_chunk(int64_t n, size_t bytes_per_row, const Run& run) {
   constexpr size_t kChunkBytes = 1 << 23;

@@ -31,7 +31,8 @@ std::vector<DeferredLine>& deferred_lines() {
   return *lines;
 }
 
-// Without these handlers, a fork while another thread holds the mutex would leave it locked.
+// Without these handlers, a fork while another thread holds the mutex would leave it locked in the
+// child.
 void register_fork_handlers() {
 #ifndef _WIN32
   static const int registered =

@@ -23,8 +23,8 @@ void warn(const char* kind, const std::string& text);
 // Ignores the verbosity, for output that the user requested.
 void log_always(LogLevel level, const std::string& text);
 
-// Can be called from any thread. A thread that must not show lines queues them. `kind` is the class
-// of a warning and must be a string literal.
+// Logs from any thread. Only R's main thread may show lines; lines of other threads are queued.
+// `kind` is the class of a warning and must be a string literal.
 void log_deferred(LogLevel level, std::string text, const char* kind = "");
 // Shows queued lines. Called before other lines and by check_interrupt().
 void flush_deferred_log();

@@ -6,7 +6,7 @@
 namespace runhooks {
 
 int process_id();
-// Also TRUE if the system does not tell, as it may not for processes of other users.
+// Also TRUE if the system does not reveal it, for example for a process of another user.
 bool process_exists(int process);
 int processors();         // of the machine, regardless of CPU affinity
 std::string host_name();  // "localhost" if unknown

@@ -6,8 +6,8 @@
 
 namespace runhooks {
 
-// The memory of the machine in bytes or, if smaller, the limit of the container; the largest
-// uint64_t if unknown.
+// Returns the memory of the machine in bytes or, if smaller, the limit of the container. Returns
+// the largest uint64_t if both are unknown.
 uint64_t memory_limit();
 // Sets the limit and returns the previous one.
 uint64_t set_memory_limit(uint64_t bytes);

@@ -24,8 +24,8 @@ void parallel_for(int64_t n, const Run& run) {
 constexpr int64_t kMinElementsPerThread = 1 << 13;
 inline bool is_worth_parallelizing(int64_t elements) { return elements >= 2 * kMinElementsPerThread; }
 
-// Calls run(first, count) for chunks of 0..n. `run` must not throw, and its result must not depend
-// on chunk boundaries. Checks for cancellation between groups of chunks.
+// Calls run(first, count) for chunks of [0, n). `run` must not throw, and its result must not
+// depend on chunk boundaries. Checks for cancellation between groups of chunks.
 template <typename Run>
 void parallel_for_range(int64_t n, const Run& run) {
   if (!is_worth_parallelizing(n) || (kernel_threads() < 2 && !CancellableScope::is_active()))

@@ -29,7 +29,7 @@ size_t after_name(const std::string& path, size_t at, PathStyle style) {
   return at;
 }
 
-// Length of the root and the separators after it: "/", "C:", "C:\", "\\server\share\".
+// Returns the length of the root ("/", "C:", "C:\", "\\server\share\") and the separators after it.
 size_t root_size(const std::string& path, PathStyle style) {
   const size_t begin = after_separators(path, 0, style);
   if (style == PathStyle::kPosix) return begin;

@@ -42,8 +42,8 @@ std::string path_text(const std::filesystem::path& path);  // with "/" on Window
 // UTF-16 path for Windows calls. Long paths get the prefix that lifts the 260-character limit.
 std::wstring wide_path(const std::string& path);
 #else
-// The path in the encoding of the locale, which R's own file functions use for names. Unchanged on
-// macOS, in UTF-8 locales, and if the encoding lacks one of its characters.
+// Returns the path in the encoding of the locale, which R's own file functions use for names. It is
+// unchanged on macOS, in UTF-8 locales, and if the encoding lacks one of its characters.
 std::string system_path(const std::string& path);
 #endif
 

@@ -76,7 +76,7 @@ std::string Pattern::replace_all(const std::string& text, const std::string& rew
     const char *begin = match.captures[0], *match_end = match.captures[1];
     out.append(at, begin);
     if (begin == last_end && begin == match_end) {
-      // Ignores an empty match at the end of the previous match, and advances by one character.
+      // Does not replace an empty match right after the previous match; copies one character.
       if (begin == end) break;
       const int length = rune_at(begin, end).length;
       out.append(begin, static_cast<size_t>(length));

@@ -121,8 +121,8 @@ int PatternProgram::compile_repeat(const PatternNode& node, int next) {
   return next;
 }
 
-// Compiles x* or x+. If x can be empty, x* becomes (x+)?. A thread that returns to the loop without
-// consuming text must have lower priority than a thread that leaves it.
+// Compiles x* or x+. If x can be empty, x* becomes (x+)?. A match attempt that returns to the loop
+// without consuming text must have lower priority than one that leaves the loop.
 int PatternProgram::compile_loop(const PatternNode& body,
                                  bool is_lazy,
                                  int next,
@@ -135,7 +135,8 @@ int PatternProgram::compile_loop(const PatternNode& body,
   return body.can_be_empty ? emit_split(begin, next, is_lazy) : loop;
 }
 
-// Runs a program on a text: all threads advance by one character at a time, in order of priority.
+// Runs a program on a text. A "thread" is a match attempt at one instruction, not an OS thread. All
+// threads advance by one character at a time, in order of priority.
 class PatternSearch {
  public:
   PatternSearch(const PatternProgram& program, const std::string& text, bool has_captures)
@@ -188,7 +189,7 @@ class PatternSearch {
   const char* end_;
   size_t num_captures_;
   Threads current_, next_;
-  std::vector<const char*> captures_;  // of the thread that add_threads() adds
+  std::vector<const char*> captures_;  // captures of the thread that add_threads() adds
   struct StackEntry {
     int pc;  // index of an instruction; -1: restore captures_[capture] to `previous`
     int capture;
@@ -197,7 +198,7 @@ class PatternSearch {
   std::vector<StackEntry> stack_;
 };
 
-// Adds a thread for each instruction that `start` leads to without consuming a character.
+// Adds a match attempt for each instruction that `start` leads to without consuming a character.
 void PatternSearch::add_threads(int start, const char* at, Threads* threads) {
   stack_.push_back({start, 0, nullptr});
   while (!stack_.empty()) {
@@ -257,7 +258,7 @@ bool PatternSearch::find(size_t from, PatternProgram::Anchors anchors, PatternMa
         if (!match) return true;
         std::copy_n(current_.captures_of(pc, num_captures_), num_captures_, match->captures);
         match->captures[1] = at;
-        break;  // the threads after it have lower priority
+        break;  // the remaining threads in the list have lower priority
       }
       if (rune.value < 0 || !accepts(instruction, rune.value)) continue;
       if (num_captures_ > 0)

@@ -1,5 +1,5 @@
-// A regular expression compiled to threads that run in lockstep (Thompson, Pike). Time is linear in
-// the text, memory is bounded by the program, and nothing recurses.
+// A regular expression compiled to instructions. All match attempts advance together (Thompson,
+// Pike). Time is linear in the text, memory is bounded by the program, and nothing recurses.
 #pragma once
 
 #include <cstdint>

@@ -121,7 +121,7 @@ class Parser {
       node->parts.push_back(part.node);
       combined.repeats = std::max(combined.repeats, part.repeats);
       if (part.node->can_be_empty != node->can_be_empty) {
-        // A sequence can be empty if all parts can, an alternation if one part can.
+        // A sequence can be empty if all parts can be; an alternation (|) if one part can be.
         node->can_be_empty = kind == Kind::kAlternation;
       }
     }

@@ -15,7 +15,7 @@ struct PatternNode {
     kSequence,
     kAlternation,  // the first of `parts` that leads to a match has priority
     kRepeat,
-    kGroup,  // parts[0]; its match is recorded
+    kGroup,  // (x), where parts[0] is x; the match of x is recorded
     // Zero-width assertions.
     kTextBegin,
     kTextEnd,

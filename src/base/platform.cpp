@@ -10,7 +10,7 @@ namespace runhooks {
 
 namespace {
 
-// In the order of SystemFeature.
+// In the order of the enum SystemFeature.
 constexpr const char* kFeatureNames[] = {
     "exchange", "replace_open", "file_locks", "ofd_locks", "hard_links",    "pread", "fallocate",
     "memfd",    "mmap",         "hugepages",  "cgroups",   "cycle_counter", "crc32", "vectors"};

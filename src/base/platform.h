@@ -44,8 +44,8 @@ enum class SystemFeature {
 
 bool feature_enabled(SystemFeature feature);
 
-// Inside this scope, the process behaves as if it lacked these features too (a comma-separated
-// list). Decisions made before, such as the choice of a counter, remain in effect.
+// Inside this scope, the process behaves as if it also lacked the features in `names`, a list with
+// commas. Decisions made before, such as the choice of a counter, remain in effect.
 class DisabledFeatures {
  public:
   explicit DisabledFeatures(const std::string& names);

@@ -20,7 +20,7 @@ uint64_t draw_u64(std::random_device& device) {
 uint64_t random_device_u64() {
   // Constructing a random_device is slow on virtual machines, so one instance is shared. It is
   // never destroyed, because threads may outlive static objects. If another thread uses it, this
-  // thread creates its own. A fork during a draw leaves the flag set in the child.
+  // thread creates its own. After a fork during a draw, the child always creates its own.
   static auto* const shared_device = new std::random_device;
   static std::atomic_flag is_in_use = ATOMIC_FLAG_INIT;
   if (is_in_use.test_and_set(std::memory_order_acquire)) {
@@ -35,7 +35,8 @@ uint64_t random_device_u64() {
 uint64_t fresh_seed() {
   SeedSourceScope* scope = current_scope;
   if (!scope) return seed_source();
-  // The source itself may call fresh_seed(), which then uses the outer source.
+  // The source of a scope may itself call fresh_seed(). That call must use the source of the
+  // enclosing scope.
   current_scope = scope->outer_;
   const uint64_t seed = scope->source_();
   current_scope = scope;

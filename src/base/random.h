@@ -20,7 +20,7 @@ class Philox {
     }
     return words_[used_++];
   }
-  // A random number below `n`, which must not exceed 2^32.
+  // Returns a random number below `n`, which must not exceed 2^32.
   uint64_t below(uint64_t n) { return (static_cast<uint64_t>(next()) * n) >> 32; }
   // Computes the four numbers at a position of the stream.
   void block(uint64_t position, uint32_t out[4]) const;
@@ -34,10 +34,10 @@ class Philox {
   int used_ = 4;
 };
 
-// Unpredictable number from the system, for file names and default seeds.
+// Returns an unpredictable number from the system, for file names and default seeds.
 uint64_t random_device_u64();
 
-// The default seed of an op. Drawn from the generator registered with set_seed_source(), so that
+// Returns a default seed for an op. It is drawn from the generator passed to set_seed_source(), so
 // set.seed() makes R scripts reproducible. Call it only on the thread that builds and runs graphs.
 uint64_t fresh_seed();
 void set_seed_source(uint64_t (*source)());

@@ -9,7 +9,7 @@ namespace runhooks {
 
 namespace {
 
-// Edit distance with transpositions; `limit + 1` if it exceeds `limit`.
+// Returns the edit distance, counting a swap of two letters as 1; `limit + 1` if it is larger.
 size_t edit_distance(const std::string& a, const std::string& b, size_t limit) {
   if (std::max(a.size(), b.size()) - std::min(a.size(), b.size()) > limit) return limit + 1;
   std::vector<size_t> row_before_last, last_row(b.size() + 1), row(b.size() + 1);

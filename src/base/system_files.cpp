@@ -36,7 +36,7 @@ void set_errno(DWORD reason) {
 
 HANDLE handle_of(int file) { return reinterpret_cast<HANDLE>(_get_osfhandle(file)); }
 
-// Windows counts units of 100 nanoseconds since 1601.
+// Converts a Windows time, which counts units of 100 nanoseconds since 1601.
 int64_t nanoseconds_since_1970(int64_t ticks) { return (ticks - 116444736000000000) * 100; }
 
 FileKind kind_of_handle(HANDLE file, DWORD attributes) {

@@ -24,7 +24,7 @@ inline void cpu_relax() {
 class TaskBatch {
  public:
   static constexpr size_t kMaxTasks = 0xffff;
-  // A thread that waits spins this often before it yields its core.
+  // A waiting thread polls this many times before it yields its core.
   static constexpr int kSpinsBeforeYield = 200;
 
   // Only one thread may call this, after the previous batch is done.
@@ -48,9 +48,9 @@ class TaskBatch {
     return false;
   }
   bool has_task() const { return has_task(work_.load()); }
-  // Runs all unclaimed tasks, and waits until helpers have finished the others. After some
-  // spinning, yields the core and calls on_wait() while it waits. `n` is the number of tasks of the
-  // batch.
+  // Runs all unclaimed tasks, and waits until helpers have finished the others. After polling
+  // kSpinsBeforeYield times, yields the core and calls on_wait() between polls. `n` is the number
+  // of tasks of the batch.
   template <typename OnWait>
   void run_to_end(size_t n, const OnWait& on_wait) {
     while (try_run_one(/*from_back=*/false)) {

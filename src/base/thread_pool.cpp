@@ -74,7 +74,7 @@ class ThreadPool {
     return !threads_.empty();
   }
 
-  // Whether helper `index` may claim a task; a batch may use fewer helpers than exist.
+  // Whether helper `index` may claim a task. A batch may be limited to fewer helpers than exist.
   bool has_task_for(int index) {
     return batch_.has_task() && index < active_.load(std::memory_order_relaxed);
   }

@@ -5,11 +5,12 @@
 
 namespace runhooks {
 
-// Number of threads that a kernel may use: 1 inside a SingleThreaded scope and in a forked child,
-// because threads do not survive fork().
+// Returns the number of threads that a kernel may use. It is 1 inside a SingleThreaded scope, and
+// in a forked child, because threads do not survive fork().
 int kernel_threads() noexcept;
 void set_kernel_threads(int threads) noexcept;
-// The number passed to set_kernel_threads(), also inside SingleThreaded; 1 in a forked child.
+// Returns the number passed to set_kernel_threads(), even inside a SingleThreaded scope; 1 in a
+// forked child.
 int configured_threads() noexcept;
 bool in_forked_child() noexcept;
 

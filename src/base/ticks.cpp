@@ -16,7 +16,7 @@ namespace runhooks {
 namespace {
 
 #ifdef RUNHOOKS_HAS_TSC
-// Whether the counter has the same constant rate on all cores and at all CPU frequencies.
+// Whether the CPU's time stamp counter has one constant rate on all cores, at all CPU frequencies.
 bool has_invariant_tsc() {
   constexpr unsigned kPower = 0x80000007, kInvariant = 1u << 8;
   unsigned a, b, c, d;
@@ -26,7 +26,8 @@ const bool has_counter = has_invariant_tsc() && feature_enabled(SystemFeature::k
 int64_t read_counter() { return static_cast<int64_t>(__rdtsc()); }
 #elif defined(__aarch64__) && defined(__GNUC__)
 #define RUNHOOKS_HAS_TSC 1
-// The arm64 architecture guarantees one counter for all cores, with a constant rate.
+// The arm64 architecture guarantees one counter for all cores, with a constant rate. So, unlike on
+// x86, no check is needed.
 const bool has_counter = feature_enabled(SystemFeature::kCycleCounter);
 int64_t read_counter() {
   uint64_t now;

@@ -34,8 +34,8 @@ struct CaseFolds {
 
   CaseFolds() {
     int32_t rune = 0;
-    // Each entry: gap to the previous range, additional members, step, and offset to the fold
-    // (even: forward, odd: backward).
+    // Each entry has four numbers: gap to the previous range, additional members, step, and offset
+    // to the fold (even: forward, odd: backward).
     for (TableReader reader(kCaseFolds); !reader.at_end();) {
       rune += reader.next();
       const int32_t additional_members = reader.next(), step = reader.next(),
@@ -160,7 +160,7 @@ bool find_unicode_class(const std::string& name, RuneSet* set) {
     if (category != name && !is_subcategory) continue;
     is_found = true;
     int32_t rune = 0;
-    // Each entry: gap to the previous range, additional members.
+    // Each entry has two numbers: gap to the previous range, and additional members of the range.
     for (TableReader reader(kUnicodeClasses[i].ranges); !reader.at_end();) {
       const int32_t low = rune + reader.next();
       rune = low + reader.next();

@@ -92,7 +92,8 @@ class GatherKernel : public Kernel {
   std::vector<char> padded_rows_, gathered_rows_;
 };
 
-// The rank of the process that sends. Throws in all processes unless exactly one process sends.
+// Returns the rank of the process that sends. Unless exactly one process sends, throws in all of
+// them.
 int find_sender(const Operation& op, Communicator& comm, bool is_sender) {
   std::vector<int64_t> votes(static_cast<size_t>(comm.size()));
   const int64_t own_vote = is_sender;
@@ -106,8 +107,8 @@ int find_sender(const Operation& op, Communicator& comm, bool is_sender) {
   return static_cast<int>(std::find(votes.begin(), votes.end(), 1) - votes.begin());
 }
 
-// Compares type and shape before any data are sent. All processes see all types, so all of them
-// throw.
+// Compares type and shape before any data are sent. Every process compares those of all processes.
+// So if they differ, all processes throw and none waits forever.
 void check_sent_tensor(const Operation& op,
                        Communicator& comm,
                        const Tensor& own_tensor,
@@ -154,7 +155,7 @@ void copy_input_shapes(ShapeContext& c) {
   for (int i = 0; i < c.num_inputs(); ++i) c.set_output(i, c.input(i));
 }
 
-// TensorFlow reduces each tensor separately.
+// Replaces the op by TensorFlow's CollectiveReduce for each tensor; TensorFlow has no fused op.
 void lower_fused_reduce(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   std::vector<Output> means;
   for (size_t i = 0; i < inputs.size(); ++i) {

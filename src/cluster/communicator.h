@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// Input and output of an averaging all-reduce.
+// Input and output of Communicator::average(): `n` values, and the memory for their `n` means.
 struct ReduceBuffer {
   const void* values;
   void* mean;
@@ -26,13 +26,13 @@ class Communicator {
   virtual int size() const = 0;
   // Rank among the processes of this machine.
   virtual int local_rank() const = 0;
-  // "Open MPI v4.1.4"; "" for a single process.
+  // Name and version of the MPI library, such as "Open MPI v4.1.4"; "" for a single process.
   virtual std::string library() const = 0;
   bool is_chief() const { return rank() == 0; }
 
-  // Sums over all processes in place; float32, float64, int32 or int64.
+  // Replaces each value by its sum over all processes; `dtype` is float32, float64, int32 or int64.
   virtual void add(void* values, int64_t n, DType dtype) = 0;
-  // Averages several buffers over all processes in one message; float32 or float64.
+  // Averages several buffers over all processes in one message; `dtype` is float32 or float64.
   virtual void average(const std::vector<ReduceBuffer>& buffers, DType dtype);
   // Replaces each value by its maximum over all processes.
   virtual void largest(int64_t* values, int64_t n) = 0;
@@ -51,17 +51,17 @@ class Communicator {
   std::vector<double> packed_doubles_;
 };
 
-// The communicator of this process; NULL resets it to a single process.
+// Get and set the communicator of this process. NULL resets it to one for a single process.
 Communicator& communicator();
 void set_communicator(std::unique_ptr<Communicator> new_communicator);
 
 // Returns the text of process `root`; ignores `text` in other processes.
 std::string broadcast_text(Communicator& comm, const std::string& text, int root = 0);
-// The texts of all processes, in order of rank.
+// Returns the texts of all processes, in order of rank; `own` is the text of this process.
 std::vector<std::string> gather_texts(Communicator& comm, const std::string& own);
 
-// Loads the shared object at `path` and starts MPI. Throws if it cannot be loaded or its version
-// differs.
+// Loads the shared object at `path` and starts MPI. Throws if it cannot be loaded, or if it was
+// built for another version of runhooks.
 std::unique_ptr<Communicator> mpi_communicator(const std::string& path);
 
 }  // namespace runhooks

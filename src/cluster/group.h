@@ -9,8 +9,8 @@ namespace runhooks {
 // Attribute of collective ops: the number of processes for which the graph was built.
 inline constexpr char kGroupSize[] = "group_size";
 
-// The communicator of `op`. Throws if the number of processes differs from the attribute, or if the
-// op runs outside a collective step.
+// Returns the communicator for `op`. Throws if the number of processes differs from the attribute
+// kGroupSize, or if the op runs outside a step that all processes run together.
 Communicator& group_of(const Operation& op);
 
 }  // namespace runhooks

@@ -111,8 +111,8 @@ const Calls& load_mpi_calls(const std::string& path) {
   fail(Code::kUnimplemented, "MPI is not supported on Windows; cannot load '", path, "'.");
 }
 #else
-// RTLD_GLOBAL, because MPI's modules look up its symbols globally. Never closed, because MPI runs
-// until the process ends.
+// Uses RTLD_GLOBAL, because MPI's plugins look up MPI's symbols globally. The object is never
+// closed, because MPI runs until the process ends.
 const Calls& load_mpi_calls(const std::string& path) {
   void* object = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (!object) fail(Code::kFailedPrecondition, "Cannot load MPI: ", dlerror());

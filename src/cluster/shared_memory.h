@@ -25,7 +25,7 @@ class SharedMemory {
 };
 
 // Creates memory of `size` bytes; all processes must call it. Returns NULL in all processes if one
-// of them cannot map the memory, as in another container. Only Linux is supported.
+// of them cannot map the memory, because it runs in another container. Only Linux is supported.
 std::unique_ptr<SharedMemory> shared_memory(Communicator& comm, int64_t size);
 
 }  // namespace runhooks

@@ -32,7 +32,7 @@ struct Maximum {
   T operator()(T a, T b) const { return a < b ? b : a; }
 };
 
-// The mean of two values; bitwise equal to a division by 2.
+// Computes the mean of two values. Multiplying by 0.5 gives the same bits as dividing by 2.
 template <typename T>
 struct MeanOfTwo {
   T operator()(T a, T b) const { return (a + b) * T(0.5); }
@@ -120,8 +120,8 @@ int64_t SharedMemoryAllReduce::memory_bytes(int64_t buffer_bytes, int size) {
   return size * (static_cast<int64_t>(sizeof(Progress)) + 2 * buffer_bytes);
 }
 
-// Calls progress(), because another process may wait for an MPI message that this process has to
-// complete.
+// Waits until all processes have called it. Calls progress() while waiting, because another process
+// may wait for an MPI message that this process has to complete.
 void SharedMemoryAllReduce::barrier(uint64_t reduction) {
   ++step_;
   progress_of_[rank_].reduction[step_ % 2] = reduction;
@@ -192,7 +192,7 @@ void SharedMemoryAllReduce::combine(const std::vector<ReduceBuffer>& buffers,
   const uint64_t reduction = static_cast<uint64_t>(n) * 16 + kind;
   const int64_t max_chunk = buffer_bytes_ / static_cast<int64_t>(sizeof(T));
   int64_t done = 0;
-  // Runs once even without values: the barrier detects that other processes have values.
+  // Runs once even without values, so that the barrier detects processes that do have values.
   do {
     const int64_t chunk = std::min(max_chunk, n - done);
     for_each_buffer_in_range<T>(

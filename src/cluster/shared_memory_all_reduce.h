@@ -27,7 +27,7 @@ class SharedMemoryAllReduce {
                         void (*progress)());
   static int64_t memory_bytes(int64_t buffer_bytes, int size);
 
-  // As in Communicator. Throw if the processes run different reductions.
+  // The same as in Communicator (communicator.h). Throw if the processes run different reductions.
   void add(void* values, int64_t n, DType dtype);
   void average(const std::vector<ReduceBuffer>& buffers, DType dtype);
   void largest(int64_t* values, int64_t n);
@@ -62,7 +62,7 @@ class SharedMemoryAllReduce {
   void average_of(const std::vector<ReduceBuffer>& buffers, DType dtype);
   template <typename T>
   T* buffer(int rank);
-  // A barrier, which also checks that all processes run the same reduction.
+  // Waits until all processes have called it, and checks that all of them run the same reduction.
   void barrier(uint64_t reduction);
 
   Progress* progress_of_;

@@ -13,7 +13,7 @@ struct VoteResult {
   StepDecision goes_on = StepDecision::kYes;
   int rank = 0;
 };
-// All processes must call it; it returns the same result in all of them.
+// Casts the vote of this process. All processes must call it; all of them get the same result.
 VoteResult vote(StepDecision own_decision);
 // Raises an interrupt in this process, because the user has interrupted process `rank`.
 [[noreturn]] void interrupt_with(int rank);
@@ -27,8 +27,8 @@ class StepBarrier {
   static void close() { state_ = kClosed; }
   static bool is_passed() { return state_ == kPassed; }
   static bool is_open() { return state_ == kOpen; }
-  // Votes to run the step. Throws if a process does not run it, with kOutOfRange if that has no
-  // data.
+  // Votes to run the step. Throws if another process does not run the step, with kOutOfRange if
+  // that process has no more data.
   static void vote_ready();
   // Called instead of vote_ready() by a process that cannot run the step.
   static void vote_abort(StepDecision reason);

@@ -77,8 +77,8 @@ void if_shape(ShapeContext& c) {
   }
 }
 
-// Placeholder for a result that only the other branch computes. Its value is never read, but its
-// shape must match.
+// Returns a placeholder for a result that only the other branch computes. Its value is never read,
+// but its shape must match that of `result`.
 Output dummy_result(FuncGraph& function, const Output& result) {
   const ControlDependencies no_dependencies(function, {}, true);
   const NameScope scope(function, function.scope());
@@ -149,7 +149,7 @@ BranchGradient branch_gradient(Graph& graph,
   return gradient;
 }
 
-// A sparse gradient that contains all rows of the argument, with zeros.
+// Returns a sparse gradient (IndexedSlices) of zeros that contains all rows of the argument.
 Gradient zero_rows(FuncGraph& function, const FuncGraph::Argument& argument, DType indices) {
   Gradient sparse = zeros_for(function, argument, argument.inside);
   const Output shape = function.op("Shape", {sparse.values}).attr("out_type", indices);
@@ -168,8 +168,8 @@ Gradient cast_indices(FuncGraph& function, Gradient sparse, DType dtype) {
   return sparse;
 }
 
-// The gradient in one branch, if it is sparse in each branch that uses the argument. TensorFlow
-// also adds the gradient of the branch that did not run: zeros for all rows.
+// Returns the sparse gradient of one branch; `own` and `other` are those of this branch and the
+// other one. Like TensorFlow, adds zeros for all rows, the gradient of the branch that did not run.
 Gradient sparse_branch_gradient(FuncGraph& function,
                                 const FuncGraph::Argument& argument,
                                 const Gradient& own,

@@ -86,7 +86,7 @@ Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output
 
 namespace {
 
-// A constant vector of the dimensions.
+// Returns a constant vector of the dimensions.
 Output dims_vector(Graph& graph, const Shape& shape) {
   std::vector<int32_t> dims;
   for (int d = 0; d < shape.rank(); ++d) dims.push_back(static_cast<int32_t>(shape.dim(d)));

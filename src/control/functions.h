@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// A function instance in a session, with its own plan and buffers.
+// Runs a function in a session. Each runner has its own plan and buffers.
 class FunctionRunner {
  public:
   // `is_shared[i]`: argument i is not copied, because nothing modifies it while the function runs.
@@ -35,21 +35,23 @@ void set_output_value(KernelContext& c, int i, const Tensor& value);
 
 FuncGraph& function_attr(const Operation& op, const char* name);
 bool changes_variables(const FuncGraph& function);
-// Returns the results as tensors of the function. Captures tensors of outer graphs.
+// Returns the results as tensors of the function's graph. Captures those of outer graphs.
 std::vector<Output> capture_results(FuncGraph& function, const std::vector<Output>& results);
 
 // TRUE for floating-point tensors, tensor lists and handles of variables.
 bool may_have_gradient(const FuncGraph::Argument& argument);
-// Type and shape of the gradient; those of the variable for a handle.
+// Type and shape of the argument's gradient. If the argument is a handle, those of the variable.
 DType gradient_dtype(const FuncGraph::Argument& argument);
 Shape gradient_shape(const FuncGraph::Argument& argument);
-// Zeros shaped like the argument, whose value is `like`; `graph` must be able to access `like`.
+// Returns zeros with the shape of the argument, or of the variable if the argument is a handle.
+// `like` is the value of the argument; `graph` must be able to access it.
 Output zeros_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
-// The shape of the argument, whose value is `like`; `graph` must be able to access `like`.
+// Returns the shape of the argument, or of the variable if the argument is a handle, as a tensor.
+// `like` is the value of the argument; `graph` must be able to access it.
 Output shape_for(Graph& graph, const FuncGraph::Argument& argument, const Output& like);
-// An empty tensor list.
+// Adds an op that returns an empty tensor list.
 Output empty_list(Graph& graph, DType dtype, const Shape& element_shape);
-// The index of the argument; -1 if the tensor is not an argument.
+// Returns the index of the argument that `tensor` is; -1 if it is not an argument of the function.
 int argument_index(const FuncGraph& function, const Output& tensor);
 
 }  // namespace runhooks

@@ -68,7 +68,7 @@ class WhileKernel : public Kernel {
     for (size_t i = 0; i < static_cast<size_t>(c.num_outputs()); ++i) {
       const bool is_capture = static_cast<bool>(body.arguments()[i].outside);
       shared.push_back(has_no_updates && is_loop_invariant(body, i));
-      // Other ops read captured tensors directly, never as outputs of the loop.
+      // No op reads the output of an unchanged capture; ops read the captured tensor directly.
       if (!is_capture || !is_loop_invariant(body, i)) returned_.push_back(i);
       if (is_loop_invariant(body, i)) continue;
       changing_.push_back(i);

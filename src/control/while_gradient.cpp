@@ -23,8 +23,8 @@ std::vector<size_t> arguments_needed_by(const FuncGraph& body, const Output& res
   return needed_arguments;
 }
 
-// The arguments that receive a gradient, after any number of iterations, if the results have
-// gradients `dy`.
+// Returns the indices of the body's arguments that receive a gradient in any iteration. `dy` holds
+// the gradients of the loop's results; a result without a gradient has an invalid output.
 std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::vector<Output>& dy) {
   std::vector<bool> has_gradient(body.arguments().size(), false);
   std::vector<size_t> pending;
@@ -48,8 +48,8 @@ std::vector<size_t> arguments_with_gradient(const FuncGraph& body, const std::ve
   return indices;
 }
 
-// The output of the loop that contains the values of `x`, a tensor of the body, in all iterations,
-// as a tensor list. Adds the output if it is missing.
+// Returns the output of the loop `op` that lists the values of `x` in all iterations. `x` is a
+// tensor of the loop's body. Adds the output if it is missing.
 Output saved_values_of(Operation& op, const Output& x) {
   FuncGraph &body = function_attr(op, "body"), &cond = function_attr(op, "cond");
   for (size_t i = 0; i < body.results.size(); ++i) {
@@ -269,7 +269,7 @@ class LoopGradient {
   const std::shared_ptr<FuncGraph> cond_;
   FuncGraph& body_;
   Output counter_;
-  // The initial values of the gradient loop's variables, and these variables in its body.
+  // The initial values of the gradient loop's variables, and the same variables inside its body.
   std::vector<Output> initial_, grad_variables_;
 };
 

@@ -78,7 +78,8 @@ int64_t BufferedBlocks::read(DatasetIterator& input, int64_t n) {
   return num_unassigned_;
 }
 
-// Divides the input rows that a block took evenly among its elements; the last one gets the rest.
+// Divides the input rows that a block took evenly among its elements; the last element also gets
+// the remainder.
 void BufferedBlocks::count_moves(const std::vector<ShuffleMove>& moves) {
   const int64_t rows_per_element = num_unassigned_ > 0 ? rows_unassigned_ / num_unassigned_ : 0;
   for (const ShuffleMove& each : moves) {
@@ -140,8 +141,8 @@ void BufferedBlocks::clear_drawn() {
 
 namespace {
 
-// Converts the codes in `to` to one dictionary. `dictionaries` holds that of each element, which
-// has `codes_per_element` codes.
+// Converts the codes in `to` to codes of one dictionary. `dictionaries` holds the old dictionary of
+// each element; an element has `codes_per_element` codes.
 void merge_dictionaries(Tensor& to,
                         const std::vector<std::shared_ptr<StringDictionary>>& dictionaries,
                         size_t codes_per_element) {

@@ -47,7 +47,7 @@ class BufferedBlocks {
   std::vector<Column> columns_;
   SlotPool slots_;
   Components block_;  // the last block read
-  // Elements of the last block that are not yet in a slot, and their input rows.
+  // Number of elements of the last block that are not yet in a slot, and of their input rows.
   int64_t num_unassigned_ = 0, rows_unassigned_ = 0;
   int64_t num_drawn_ = 0, num_drawn_before_move_ = 0;
 };

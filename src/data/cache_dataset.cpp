@@ -61,7 +61,7 @@ class CacheIterator : public TransformationIterator<CacheDataset> {
                   rows_seen = state_count(state, "rows_seen"),
                   size = static_cast<int64_t>(elements.size());
     const bool is_complete = state_flag(state, "is_complete");
-    // The position of an incomplete cache is at its end.
+    // While the cache is incomplete, the position is always at its end.
     if (position > size || (position < size && !is_complete)) {
       fail(Code::kDataLoss, "Invalid saved position ", position, " in a cache of ", size,
            " elements.");

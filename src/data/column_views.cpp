@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// Calls use(from, x): `from` points to the column's numbers, and x has the C++ type of `dtype`.
+// Calls use(from, x): `from` points to the column's numbers; x is a dummy with the type of `dtype`.
 template <typename Use>
 void dispatch_by_types(const ColumnView& column, DType dtype, const Use& use) {
   if (column.unconverted) {

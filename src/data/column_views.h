@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// Calls use(x) with an unsigned integer x of the same size as `dtype`.
+// Calls use(x), where x is a dummy: an unsigned integer of the same size as `dtype`.
 template <typename Use>
 void dispatch_by_size(DType dtype, const Use& use) {
   switch (dtype_size(dtype)) {

@@ -11,7 +11,8 @@ namespace {
 
 constexpr size_t kChunk = 16 * 1024;           // bytes; about 50 microseconds of work
 constexpr size_t kMaxBlockText = 16 * kChunk;  // limit per block
-// A block is parsed in parallel only if the caller wants, and the text has, this many records.
+// A block is parsed in parallel only if the caller asks for at least kMinRecordsWanted records and
+// the text contains at least kMinRecordsInText.
 constexpr int64_t kMinRecordsWanted = 128, kMinRecordsInText = 16;
 
 }  // namespace
@@ -38,7 +39,7 @@ int64_t CsvBlock::read(std::string_view text,
   for (auto& column : strings_)
     column.resize(std::max(column.size(), static_cast<size_t>(num_records)));
   is_invalid_ = false;
-  const auto guarded = [this](const auto& work) {  // exceptions must not leave a worker
+  const auto guarded = [this](const auto& work) {  // work for helping_for() must not throw
     try {
       if (!is_invalid_.load(std::memory_order_relaxed) && !work()) is_invalid_ = true;
     } catch (...) {

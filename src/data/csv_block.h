@@ -63,7 +63,7 @@ class CsvBlock {
   struct Chunk {
     explicit Chunk(const CsvFormat& format) : splitter(format) {}
     std::string_view text;
-    int64_t first = 0, rows = 0;  // relative to the first row of the block
+    int64_t first = 0, rows = 0;  // number of the first row within the block, and count of rows
     int64_t lines = 0, last_lines = 0;
     CsvSplitter splitter;
     std::deque<std::string> copies;  // strings that the splitter had to assemble

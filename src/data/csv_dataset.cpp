@@ -145,7 +145,8 @@ class CsvIterator : public FileIterator {
     const int64_t count =
         block_.read(csv->view(), n, row, !csv->has_warned(), rows_, string_dictionaries_);
     if (count > 0) csv->take(block_.taken(), count);
-    // Limits the work that is repeated in a file with many malformed records.
+    // After a failed block, the next records are read one by one. So a file with many malformed
+    // records does not parse blocks in vain all the time.
     constexpr int64_t kSerialRecordsPerFailure = 4;
     num_serial_records_ = kSerialRecordsPerFailure * block_.num_failed_records();
     return count;
@@ -170,7 +171,7 @@ class CsvIterator : public FileIterator {
   CsvBlock::Dictionaries string_dictionaries_;
   CsvRows rows_;
   CsvBlock block_;
-  int64_t num_serial_records_ = 0;  // to read one by one, because parsing a block failed
+  int64_t num_serial_records_ = 0;  // number of next records to read singly after a failed block
 };
 
 std::unique_ptr<DatasetIterator> CsvDataset::iterator(IteratorContext&) const {

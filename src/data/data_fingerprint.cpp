@@ -124,7 +124,7 @@ uint64_t file_fingerprint(InputFile& file) {
   uint64_t hash = fingerprint64(static_cast<int64_t>(size));
   char bytes[kBlock];
   const uint64_t last = size > kBlock ? size - kBlock : 0;
-  // Small files are covered completely.
+  // In a small file, the blocks overlap or touch, so all bytes are hashed.
   const uint64_t blocks = std::min(kBlocks, size / kBlock + 1);
   for (uint64_t i = 0; i < blocks; ++i) {
     const uint64_t offset = blocks == 1 ? 0 : last / (blocks - 1) * i;
@@ -153,7 +153,7 @@ void FileFingerprints::refresh(const std::string& path, Entry& entry) {
 
 void FileFingerprints::add_files_to(DataFingerprint& fingerprint,
                                     const std::vector<std::string>& paths) const {
-  if (paths.empty()) return;  // not bound yet
+  if (paths.empty()) return;  // the paths come from a graph tensor whose value is not known yet
   const std::lock_guard<std::mutex> lock(mutex_);
   entries_.resize(paths.size());
   uint64_t bytes = 0;

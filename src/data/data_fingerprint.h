@@ -19,7 +19,7 @@ class DataFingerprint {
  public:
   void add(uint64_t part);
   void add(std::string_view text);
-  // Hashes values; strings by their text, independent of their codes.
+  // Hashes the values. A string is hashed by its text, because processes may give it other codes.
   void add(const Tensor& tensor);
   void add(const InMemoryColumn& column);
   // Adds to the readable description, for example "64 rows of float32()".

@@ -112,7 +112,8 @@ IteratorContext IteratorContext::fork() {
   child.graph_seed_ = graph_seed_;
   child.has_root_ = true;
   child.root_ = child_seeds.seed;
-  // Seeds of nested children may not fit into 31 bits.
+  // Each context issues consecutive seeds, so children start far apart. Seeds of nested children
+  // may not fit into 31 bits, so those are hashed instead of shifted.
   const bool fits = child_seeds.seed2 < uint64_t{1} << 31;
   const uint64_t begin =
       fits ? child_seeds.seed2 << 32 : fingerprint64(static_cast<int64_t>(child_seeds.seed2)) >> 1;

@@ -100,7 +100,7 @@ class DatasetIterator {
   // Writes the row numbers of up to `n` next elements, if the dataset has a row_table(). Returns
   // their count, which is less than `n` only at the end.
   virtual int64_t next_rows(int64_t n, int64_t* numbers);
-  // The cache of the rows whose numbers next_rows() returns, or NULL.
+  // Returns the cache that holds the rows whose numbers next_rows() returns, or NULL.
   virtual const PackedRowCache* row_cache() const { return nullptr; }
   // Stacks up to `n` elements into one. With `only_whole`, emits nothing if fewer than `n` remain.
   // Returns the number of elements read.
@@ -116,11 +116,11 @@ class DatasetIterator {
   virtual NamedTensors save() const = 0;
   // Throws kDataLoss if the state cannot belong to this pipeline.
   virtual void restore(const NamedTensors& state) = 0;
-  // The number of rows delivered.
+  // Returns how many rows of the data the elements returned so far contain.
   virtual int64_t rows_seen() const = 0;
-  // The number of complete passes through the data.
+  // Returns the number of complete passes through the data.
   virtual int64_t epoch() const { return 0; }
-  // The location of the last element for messages, such as "Line 3 of 'a.csv'"; empty if unknown.
+  // The location of the last element, for messages ("Line 3 of 'a.csv'"); empty if unknown.
   virtual std::string location() const { return ""; }
 };
 
@@ -163,7 +163,7 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   virtual bool runs_on_main_thread() const { return false; }
   // True if the dataset certainly never ends, so it must not be read to its end.
   virtual bool is_endless() const { return false; }
-  // The number of elements, as far as it follows from the arguments without reading.
+  // Returns the number of elements if it follows from the arguments without reading data.
   virtual int64_t cardinality() const { return kUnknownCardinality; }
   // The table whose rows the elements are, or NULL. With a table, iterators also support
   // next_rows().
@@ -171,15 +171,15 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   // True if TensorFlow fuses this dataset with a following `repeat()`, which then starts no extra
   // pass.
   virtual bool fuses_with_repeat() const { return false; }
-  // True if this dataset or an input is one of several shards of the data.
+  // True if this dataset or its input is one of several shards of the data.
   virtual bool is_part() const { return is_shard_; }
-  // The shard of one of several readers: every `readers`-th element.
+  // Returns the shard of reader `reader`, from 0: every `readers`-th element.
   std::shared_ptr<const Dataset> shard_by_element(int64_t readers, int64_t reader) const;
   // True if the elements come from files, directly or indirectly.
   virtual bool reads_files() const { return false; }
-  // The shard of one of several readers: every `readers`-th file, or every `readers`-th record if
-  // there are fewer files than readers. NULL if no files are read, or if the shards together would
-  // not have the same elements.
+  // Returns the shard of reader `reader`, from 0: every `readers`-th file, or every `readers`-th
+  // record if there are fewer files than readers. NULL if no files are read, or if the shards
+  // together would not have the same elements as this dataset.
   virtual std::shared_ptr<const Dataset> shard_by_file(int64_t /*readers*/,
                                                        int64_t /*reader*/) const {
     return nullptr;
@@ -196,16 +196,16 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   virtual bool is_bound() const { return is_bound_; }
 
  protected:
-  // The value of a number argument, or nullopt if it depends on a tensor that is not constant.
+  // Returns the value of a number argument, or nullopt if it is a tensor that is not constant.
   std::optional<int64_t> constant_or_nullopt(const std::string& argument) const;
-  // The argument `name`, which is a dataset.
+  // Returns the argument `name`, which must be a dataset.
   std::shared_ptr<const Dataset> input_argument(const std::string& name) const;
-  // The same kind of dataset with one argument replaced.
+  // Returns a dataset of the same kind, with one argument replaced.
   std::shared_ptr<const Dataset> with_argument(const std::string& name, Value value) const;
   // True if an argument identifies the data, such as a file name: it counts for the data
   // fingerprint, not for the pipeline signature.
   virtual bool identifies_data(const std::string& /*argument*/) const { return false; }
-  // A shared pointer to `dataset`, with which iterators keep it alive.
+  // Returns a shared pointer to `dataset`. Iterators hold it to keep their dataset alive.
   template <typename D>
   static std::shared_ptr<const D> self(const D* dataset) {
     return std::static_pointer_cast<const D>(dataset->shared_from_this());
@@ -221,7 +221,7 @@ class Dataset : public CoreObject, public std::enable_shared_from_this<Dataset> 
   static void each_dataset(const Value& value, const std::function<void(const Dataset&)>& visit);
   std::string type_;
   Args args_;
-  int depth_ = 1;  // including its inputs
+  int depth_ = 1;  // number of datasets from this one to the farthest source, including both
   bool is_bound_ = true;
   bool is_shard_ = false;
 };

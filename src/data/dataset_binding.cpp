@@ -17,7 +17,7 @@ const Tensor* TensorBindings::find(const Output& tensor) const {
 
 namespace {
 
-// Limits the recursion, because each dataset calls its input.
+// Limits how many datasets can be chained, because each dataset calls its input recursively.
 constexpr int kMaxDatasetDepth = 2000;
 
 const ArgSpec* find_argument_spec(const std::string& type, const std::string& name) {
@@ -83,7 +83,8 @@ void find_free_tensors(const Value& value, std::vector<Output>& found) {
     free_tensors = function->free_tensors();
   } else if (const auto* dataset_valued =
                  dynamic_cast<const DatasetValuedFunction*>(object->get())) {
-    free_tensors = dataset_valued->function().free_tensors();  // includes those of its datasets
+    // The function also captures the tensors that the datasets it returns depend on.
+    free_tensors = dataset_valued->function().free_tensors();
   }
   for (const Output& tensor : free_tensors) add_free_tensor(tensor, found);
 }
@@ -98,7 +99,8 @@ bool is_bound_value(const Value& value) {
   if (const auto* dataset = dynamic_cast<const Dataset*>(object->get())) return dataset->is_bound();
   const auto* function = dynamic_cast<const DatasetFunction*>(object->get());
   if (function) return function->free_tensors().empty();
-  // Counts as unbound, because its datasets may be arguments of an enclosing function.
+  // A function that returns datasets counts as unbound: these datasets may be arguments of an
+  // enclosing function.
   return !dynamic_cast<const DatasetValuedFunction*>(object->get());
 }
 

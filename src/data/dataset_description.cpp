@@ -37,7 +37,7 @@ std::string describe_tensor(const Tensor& tensor, DescriptionStyle style) {
   return str_cat(type, " ", static_cast<unsigned long>(values.fingerprint()));
 }
 
-// Includes captured values.
+// Describes a function by its fingerprint and the values that it captures.
 std::string describe_function(const DatasetFunction& function, DescriptionStyle style) {
   const std::string name = str_cat("function ", static_cast<unsigned long>(function.fingerprint()));
   if (function.captured().empty()) return name;

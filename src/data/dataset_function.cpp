@@ -22,7 +22,8 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::make(const std::vector<D
   function->add_arguments(dtypes, shapes);
   for (const Output& result : builder(graph, function->arguments_)) {
     if (!result) invalid_argument("A function of a dataset must return tensors.");
-    // dataset components are handled separately; graph outputs cannot be variants
+    // Results that are datasets are handled elsewhere (DatasetValuedFunction). No other output of
+    // the graph can be a variant.
     if (result.dtype() == DType::kVariant) {
       fail(Code::kUnimplemented, "A function of a dataset cannot return '", result.name(),
            "', which is not a tensor of values.");
@@ -91,7 +92,7 @@ std::shared_ptr<const DatasetFunction> DatasetFunction::bind(const TensorBinding
   Components values;
   for (const Output& free_tensor : free_tensors()) {
     const Tensor* value = bindings.find(free_tensor);
-    if (!value) return shared_from_this();  // the tensors belong to an outer graph
+    if (!value) return shared_from_this();  // `bindings` are those of another graph
     values.push_back(*value);
   }
   if (values.empty()) return shared_from_this();

@@ -107,8 +107,8 @@ class DatasetValuedFunction : public CoreObject {
   std::vector<Output> free_tensors_;
 };
 
-// Placeholder for argument k, a dataset, of the function with this graph. It has the types and
-// shapes of `like`.
+// Returns a placeholder for argument k, a dataset, of the function with this graph. The placeholder
+// has the types and shapes of `like`.
 std::shared_ptr<Dataset> argument_dataset(const Graph& graph,
                                           size_t k,
                                           std::shared_ptr<const Dataset> like);

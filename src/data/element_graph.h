@@ -19,8 +19,8 @@ class ElementGraph : public Graph {
   Output capture(const Output& outside) override;
   // The enclosing graph; NULL if none exists or if it has been destroyed.
   std::shared_ptr<Graph> outer() const { return outer_.lock(); }
-  // The placeholders of this graph for captured tensors, and the captured tensors of the innermost
-  // enclosing graph.
+  // The captured tensors: inside() are the placeholders for them in this graph, outside() are the
+  // tensors in the innermost enclosing graph.
   const std::vector<Output>& inside() const { return inside_; }
   const std::vector<Output>& outside() const { return outside_; }
 

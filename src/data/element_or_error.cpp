@@ -30,7 +30,7 @@ class SavedErrors {
  public:
   void add(int64_t position, const std::exception_ptr& error);
   void save(NamedTensors& state) const;
-  // Keyed by position.
+  // Returns the saved errors, keyed by position.
   static std::map<int64_t, std::exception_ptr> read(const NamedTensors& state);
 
  private:

@@ -24,8 +24,8 @@ void serialize_buffered(NamedTensors& state,
                         const std::string& name,
                         const std::vector<const ElementOrError*>& buffered,
                         int64_t first);
-// Restores at most `max_count` elements of `input`, and the errors between them. States of earlier
-// versions may contain no errors.
+// Restores at most `max_count` elements of `input`, and the errors between them. States saved by
+// earlier versions of runhooks contain no errors.
 std::vector<ElementOrError> deserialize_buffered(const NamedTensors& state,
                                                  const std::string& name,
                                                  const Dataset& input,

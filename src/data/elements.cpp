@@ -234,7 +234,8 @@ NamedTensors save_elements(const std::vector<const Components*>& elements) {
 
 namespace {
 
-// Limits the elements without values, of which a small damaged file could claim any number.
+// Limits the number of saved elements that contain no values. A small damaged file could claim to
+// have any number of them.
 constexpr int64_t kMaxEmptyElements = int64_t{1} << 20;
 
 // True if the state is too small for this number of elements.
@@ -270,8 +271,8 @@ std::vector<Components> read_elements(const NamedTensors& state,
   const std::vector<Shape> shapes = dataset.shapes();
   const int64_t size = state_count(state, "size", max_count);
   std::vector<Components> elements;
-  // Only a single element may have no components, such as the results of a function without
-  // results.
+  // Several elements without components are invalid. A single one is possible, for example the
+  // results of a function that returns nothing.
   if ((dtypes.empty() && size > 1) || exceeds_state(size, state)) {
     fail(Code::kDataLoss, "Invalid number of saved elements: ", size, ".");
   }

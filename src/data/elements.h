@@ -16,7 +16,7 @@ void put_stacked(const std::vector<Components>& elements, ElementSink& sink);
 
 // Stacks component `k` of all elements, which have the same type and shape.
 Tensor stack_component(const std::vector<const Components*>& elements, size_t k);
-// A copy of row `i` of a tensor.
+// Returns a copy of row `i` of a tensor.
 Tensor row_of(const Tensor& tensor, int64_t i);
 
 // A dataset of elements in memory, such as a window. If its only component is a dataset, `inner` is
@@ -32,10 +32,11 @@ void put_window(const std::vector<const Components*>& elements,
                 const Dataset& dataset,
                 int first,
                 ElementSink& sink);
-// A dataset with the types and shapes of component `k` of such a window, but without elements.
+// Returns a dataset without elements, with the types and shapes of component `k` of a window that
+// put_window() makes from elements of `dataset`.
 std::shared_ptr<const Dataset> window_type(const Dataset& dataset, size_t k);
 
-// The name of component `k` in a state.
+// Returns the name of component `k` in a saved state.
 std::string component_name(size_t k);
 
 // Saves elements component by component, as one tensor if all elements have the same shape.

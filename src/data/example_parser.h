@@ -14,7 +14,7 @@ namespace runhooks {
 // A requested feature and its parsed values.
 struct ParsedFeature {
   // kSparse and kRagged: each example has any number of values. kDense: each example has as many
-  // values as `shape`. If its first dimension is unknown, examples have different numbers of rows.
+  // values as `shape`. If the first dimension of `shape` is unknown, the number of rows may vary.
   enum class Kind { kSparse, kDense, kRagged };
   Kind kind = Kind::kSparse;
   std::string key;
@@ -49,8 +49,8 @@ class ExampleParser {
   // Writes the values of feature i into `out`, whose shape is values_shape(i, ...). Dense features
   // of variable length are padded to the longest example.
   void write_values(size_t i, Tensor& out);
-  // The shape of the values of feature i. For dense features it is [examples, ...], or without the
-  // first dimension if `is_single`.
+  // Returns the shape of the values of feature i. A dense feature has the shape [examples, ...]; if
+  // `is_single` is true, the dimension `examples` is omitted.
   Shape values_shape(size_t i, bool is_single) const;
 
  private:
@@ -63,7 +63,7 @@ class ExampleParser {
   std::vector<ParsedFeature> features_;
   std::vector<OutputDictionary> dictionaries_;
   ExampleView example_;        // the current example
-  std::string error_context_;  // its name and index, for messages
+  std::string error_context_;  // name and index of the current example, for messages
   int64_t num_examples_ = 0;
 };
 

@@ -26,7 +26,7 @@ class FileCacheDataset : public Transformation {
   }
 
  private:
-  // The file name does not change the elements.
+  // The name of the cache file does not belong to the pipeline signature: it changes no elements.
   bool identifies_data(const std::string& argument) const override {
     return argument == "filename";
   }
@@ -51,7 +51,7 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     sink.emit(std::move(element));
     return true;
   }
-  // An incomplete pass leaves no file.
+  // Starts a new pass. If the last pass was incomplete, its file is removed.
   void rewind() override {
     writer_.reset();
     reader_.reset();
@@ -76,8 +76,8 @@ class FileCacheIterator : public TransformationIterator<FileCacheDataset> {
     mode_ = static_cast<Mode>(mode);
     position_ = position;
     rows_seen_ = rows_seen;
-    // A restored iterator cannot continue the file. It finishes this pass from the input, and the
-    // next pass writes the file.
+    // A restored iterator cannot continue a file that was being written. It finishes this pass from
+    // the input, and the next pass writes the file.
     if (mode_ == Mode::kWriting) mode_ = Mode::kPassThrough;
     if (mode_ != Mode::kReading) return;
     open();

@@ -1,4 +1,4 @@
-// A dataset of file paths. Its fingerprint is that of the files.
+// A dataset of file paths. Its fingerprint covers the contents of the files.
 #include "data/data_fingerprint.h"
 #include "data/indexed_iterator.h"
 

@@ -39,7 +39,7 @@ std::shared_ptr<const Dataset> Dataset::input_argument(const std::string& name) 
 std::shared_ptr<const Dataset> Transformation::shard_by_file(int64_t readers,
                                                              int64_t reader) const {
   if (!commutes_with_sharding()) return nullptr;
-  // replaces this dataset by its sharded input
+  // Applies this transformation to a shard of the input.
   const std::shared_ptr<const Dataset> shard =
       input_argument("dataset")->shard_by_file(readers, reader);
   return shard ? with_input(shard) : nullptr;

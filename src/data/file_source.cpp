@@ -10,7 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// The strings of an argument, given as R strings or as a tensor. Empty until the tensor is bound.
+// Returns the strings of an argument, which are R strings or a tensor. If the tensor has no value
+// yet, returns an empty vector.
 std::vector<std::string> strings_argument(const Args& args, const std::string& name) {
   const Value* value = args.find(name);
   const Output* free_tensor = value ? value->get_if<Output>() : nullptr;

@@ -64,7 +64,7 @@ class FileSource : public Dataset {
   std::shared_ptr<const Dataset> shard_by_file(int64_t readers, int64_t reader) const override;
 
   virtual std::unique_ptr<FileRecords> open(const ByteSource& source) const = 0;
-  // The unit in messages: "line" or "record".
+  // Returns the name of a record in messages: "line" or "record".
   virtual const char* unit() const = 0;
   const std::vector<std::string>& files() const { return files_; }
   Compression compression() const { return compression_; }
@@ -125,13 +125,13 @@ class FileCursor {
   [[noreturn]] void throw_stream_error(const char* reason) const;
 
   const FileSource& source_;
-  std::unique_ptr<FileRecords> records_;  // of the open file
+  std::unique_ptr<FileRecords> records_;  // records of the open file; NULL if none is open
   size_t file_index_ = 0;
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t num_skipped_ = 0;
   std::string first_skip_error_;
-  bool is_stream_ = false;          // of the open file
-  std::vector<bool> was_streamed_;  // by file, because a stream can be read only once
+  bool is_stream_ = false;          // whether the open file is a pipe or device
+  std::vector<bool> was_streamed_;  // per file: whether it was a stream, readable only once
 };
 
 // Emits records as elements.

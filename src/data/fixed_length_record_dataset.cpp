@@ -136,7 +136,7 @@ class FixedLengthRecordDataset : public FileSource {
   RecordFormat format_;
 };
 
-// The R function checks `buffer_size`.
+// The R function also has an argument `buffer_size`, which it only checks.
 RUNHOOKS_REGISTER_DATASET(
     FixedLengthRecordDataset,
     "",

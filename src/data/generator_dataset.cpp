@@ -110,7 +110,7 @@ class GeneratorIterator : public DatasetIterator {
   std::shared_ptr<const GeneratorDataset> dataset_;
   std::unique_ptr<ElementStream> stream_;  // NULL until the first element is read
   int64_t position_ = 0, rows_seen_ = 0;
-  bool at_end_ = false, has_begun_ = false;  // in the current pass
+  bool at_end_ = false, has_begun_ = false;  // both refer to the current pass
 };
 
 std::unique_ptr<DatasetIterator> GeneratorDataset::iterator(IteratorContext&) const {

@@ -154,7 +154,7 @@ std::unique_ptr<DatasetIterator> GroupByWindowDataset::iterator(IteratorContext&
   return std::make_unique<GroupByWindowIterator>(self(this), context);
 }
 
-// The R function maps each window to a dataset.
+// The R function adds a map that applies the user's reduce function to each window.
 RUNHOOKS_REGISTER_DATASET(
     GroupByWindowDataset,
     "",

@@ -5,7 +5,7 @@ namespace runhooks {
 
 namespace {
 
-// Limits the failures in a row, because an input that can no longer be read fails forever.
+// Limits the number of consecutive failures: an input that can no longer be read fails forever.
 constexpr int kMaxFailures = 1000;
 
 class IgnoreErrorsDataset : public Transformation {

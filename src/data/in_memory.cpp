@@ -106,7 +106,7 @@ class InMemoryIterator : public DatasetIterator {
     const int64_t epoch = epoch_, position = position_;
     try {
       fill_batch(n);
-    } catch (...) {  // interrupted; the next call repeats this batch
+    } catch (...) {  // an interrupt; goes back, so that the next call repeats this batch
       if (epoch_ != epoch) begin_epoch(epoch);
       position_ = position;
       throw;
@@ -154,9 +154,11 @@ class InMemoryIterator : public DatasetIterator {
     const auto rows = static_cast<size_t>(dataset_->rows());
     return rows == 0 ? 0 : column.tensor.num_bytes() / rows;
   }
-  // Minimum number of tensors with one element per row for which packing is faster.
+  // Tensors with one element per row are packed only if there are at least this many; packing fewer
+  // columns is slower.
   static constexpr int64_t kMinPackedColumns = 32;
-  // Selects column views, and tensors with one element per row if there are enough.
+  // Selects the columns to pack: all column views, and the tensors with one element per row if
+  // there are at least kMinPackedColumns.
   void select_packed_columns() {
     const auto& columns = dataset_->columns();
     const auto num_scalar_columns =
@@ -197,7 +199,7 @@ class InMemoryIterator : public DatasetIterator {
     described_rows_ = n;
   }
 
-  // The number of rows of the next batch, of this or another reader; 0 at the end.
+  // Returns the number of rows of the next batch, of this or another reader; 0 at the end.
   int64_t next_batch_rows() {
     if (position_ == dataset_->rows()) begin_epoch(epoch_ + 1);
     if (!dataset_->has_epoch(epoch_ - first_epoch_)) return 0;
@@ -218,7 +220,7 @@ class InMemoryIterator : public DatasetIterator {
       begin_epoch(epoch_ + 1);
     }
   }
-  // The number of rows left, or a smaller number that is at least the batch size.
+  // Returns the number of rows left in all epochs, or the batch size if more rows are left.
   int64_t rows_left() const {
     const InMemoryOptions& options = dataset_->options();
     if (options.num_epochs == 0) return options.batch_size;
@@ -269,8 +271,8 @@ class InMemoryIterator : public DatasetIterator {
     }
     shuffled_rows_.read(views_, order_, position_, n, packed_targets_.data());
   }
-  // Does the same for one column, unless fill_packed() has filled it. Tensors that are shuffled are
-  // only added to `row_gather_`, which copies all of them at once.
+  // Appends the next n rows of column i at `target`, unless fill_packed() has filled the column.
+  // Shuffled tensors are only added to `row_gather_`, which later copies all of them at once.
   void fill_column(size_t i, char* target, int64_t n) {
     const InMemoryColumn& column = dataset_->columns()[i];
     const int64_t* order = order_.empty() ? nullptr : order_.data() + position_;
@@ -293,11 +295,11 @@ class InMemoryIterator : public DatasetIterator {
     DType dtype;
     Shape shape;
   };
-  std::vector<BatchColumn> batch_columns_;  // of a batch of `described_rows_` rows
+  std::vector<BatchColumn> batch_columns_;  // types and shapes of a batch of `described_rows_` rows
   int64_t described_rows_ = -1;
   std::vector<char*> targets_, packed_targets_;
-  RowGather row_gather_;        // of this batch
-  std::vector<int64_t> order_;  // of this epoch; empty if not shuffled
+  RowGather row_gather_;        // copies the rows of shuffled tensors
+  std::vector<int64_t> order_;  // row numbers in the order of this epoch; empty if not shuffled
   bool packs_scalar_rows_ = false;
   std::vector<size_t> packed_columns_;  // indices of the packed columns
   ColumnViewsList views_;               // views of the packed columns

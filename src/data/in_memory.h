@@ -20,7 +20,8 @@ struct SparseRows : CoreObject {
   std::vector<double> values;
 };
 
-// A tensor, a view of R vectors, or sparse rows that are made dense batch by batch.
+// A column of the data: a tensor, a view of R vectors, or sparse rows. Sparse rows are made dense
+// batch by batch.
 struct InMemoryColumn {
   InMemoryColumn(Tensor rows) : tensor(std::move(rows)) {}
   InMemoryColumn(std::shared_ptr<const SparseRows> rows) : sparse(std::move(rows)) {}

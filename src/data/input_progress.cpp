@@ -33,8 +33,8 @@ void InputTimer::start(Session& session) {
   start_seconds_ = now_seconds();
 }
 
-// If a session is recreated after a failure, its counters start again at 0. Differences that are
-// negative because of that are reported as 0.
+// Returns the progress since start(). A session that is recreated after a failure counts from 0
+// again, which makes differences negative; these are reported as 0.
 InputTimer::Reading InputTimer::read(Session& session) const {
   const InputProgress current = input_progress(session);
   Reading reading;

@@ -41,8 +41,8 @@ class InterleaveDataset : public Transformation {
   int64_t cycle_length_, block_length_;
 };
 
-// If the input is a table with enough rows, each row is assumed to be a file, and the rows are
-// sharded. Otherwise the elements are sharded.
+// If the input is a table with at least one row per reader, each row is assumed to be a file, and
+// the rows are sharded. Otherwise the elements are sharded.
 std::shared_ptr<const Dataset> InterleaveDataset::shard_by_file(int64_t readers,
                                                                 int64_t reader) const {
   if (!reads_files()) return nullptr;
@@ -62,7 +62,7 @@ struct Lane {
   std::unique_ptr<DatasetIterator> iterator;
 };
 
-// Limit for saved states that lack the number of lanes.
+// Maximum number of lanes in the saved states of earlier versions, which lack this number.
 constexpr int64_t kMaxUnrecordedLanes = 10000;
 
 class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
@@ -214,7 +214,8 @@ class InterleaveIterator : public TransformationIterator<InterleaveDataset> {
     lane.element = element.take();
     return true;
   }
-  // The table of the input, if the function always returns the same dataset for a row; else NULL.
+  // Returns the table of the input, if the function always returns the same dataset for a row; else
+  // NULL.
   const RowTable* row_table() const {
     const DatasetFunction& function = dataset_->map_function().function();
     const bool may_differ = function.is_stateful() || function.runs_on_main_thread();

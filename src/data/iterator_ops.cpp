@@ -64,7 +64,7 @@ class GetNextKernel : public Kernel, public ElementSink {
 
  private:
   KernelContext* context_ = nullptr;
-  // The last pointer of each component. Compared only, never dereferenced.
+  // The buffer that each component had in the last step. It may be freed, so it is only compared.
   std::vector<const void*> last_buffers_;
 };
 
@@ -109,7 +109,7 @@ RUNHOOKS_REGISTER_OP("IteratorGetNext")
     .endpoint("raw_ops.IteratorGetNext")
     .summary("The next element of a dataset.");
 
-// Not TensorFlow's MakeIterator, which takes the dataset as a tensor.
+// Has another name than TensorFlow's MakeIterator, because that takes the dataset as a tensor.
 RUNHOOKS_REGISTER_OP("_MakeIterator")
     .input("iterator: resource, iterator")
     .input("captured: Tcaptured")

@@ -7,7 +7,7 @@
 
 namespace runhooks {
 
-// The dataset with which sessions start this iterator; NULL if it needs an initializer.
+// Returns the dataset with which sessions start this iterator; NULL if an initializer sets it.
 std::shared_ptr<const Dataset> dataset_of(const Output& iterator);
 // Restarts the iterator at the first element of another dataset of the same types and shapes.
 void rebind_iterator(const Output& iterator,

@@ -13,7 +13,7 @@ namespace runhooks {
 class IteratorResource : public Resource {
  public:
   const char* kind() const override { return "iterator"; }
-  // Starts at the first element of the dataset.
+  // Replaces the iterator by a new one, which starts at the first element of the dataset.
   void begin(std::shared_ptr<const Dataset> new_dataset, const Graph& graph) {
     check_idle();
     IteratorContext context(graph);
@@ -26,8 +26,8 @@ class IteratorResource : public Resource {
     dataset = std::move(new_dataset);
   }
 
-  // Throws if the iterator is producing an element. The generator or function of the dataset may
-  // run any code, but using its own iterator would deadlock.
+  // Throws if the iterator is producing an element. An R function of the dataset may run any code,
+  // but a use of the iterator that called it would deadlock.
   void check_idle() const {
     if (!is_reading_) return;
     fail(Code::kFailedPrecondition,
@@ -60,7 +60,7 @@ class IteratorResource : public Resource {
   bool is_reading_ = false;
 };
 
-// The dataset of an IteratorV2 operation that needs no initializer, or NULL.
+// Returns the dataset of an IteratorV2 operation; NULL if an initializer sets it when it runs.
 inline std::shared_ptr<const Dataset> dataset_of(const Operation& op) {
   return std::static_pointer_cast<const Dataset>(op.payload);
 }

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-// Version 1 stored the types and shapes of the data, but no fingerprint.
+// Version of the saved state. Version 1 had the types and shapes of the data, but no fingerprint.
 constexpr int64_t kVersion = 2;
 const std::string kState = "state/";
 
@@ -166,7 +166,7 @@ class IteratorSaveable : public StateSaveable {
     if (saved_part.size() > kMaxHintLength || current_part.size() > kMaxHintLength) return {};
     return {str_cat("Saved: ", saved_part, "."), str_cat("Now: ", current_part, ".")};
   }
-  // The parts of `description` that `other` lacks.
+  // Returns the parts of `description` that `other` lacks.
   static std::string difference(const std::string& description, const std::string& other) {
     const std::vector<std::string> other_parts = split_at_commas(other);
     std::vector<std::string> missing;

@@ -20,7 +20,7 @@ class MapDataset : public Transformation {
     return input().runs_on_main_thread() || function_->runs_on_main_thread();
   }
   const DatasetFunction& function() const { return *function_; }
-  // The number of threads. Functions that are stateful or call R must run serially.
+  // Returns the number of threads. Functions that are stateful or call R must run serially.
   size_t workers() const {
     const bool must_run_serially = function_->runs_on_main_thread() || function_->is_stateful();
     return must_run_serially ? 1 : static_cast<size_t>(num_parallel_calls_);

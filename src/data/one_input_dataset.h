@@ -54,7 +54,7 @@ class Transformation : public Dataset {
   std::shared_ptr<const Dataset> input_;
 };
 
-// The number of batches of `n` elements; a negative `n` (unknown or infinite) is returned.
+// Returns the number of batches of `n` elements, or `n` if it is negative (unknown or infinite).
 inline int64_t batched_cardinality(int64_t n, int64_t batch_size, bool drop_remainder) {
   if (n < 0) return n;
   return n / batch_size + (n % batch_size > 0 && !drop_remainder ? 1 : 0);
@@ -89,7 +89,8 @@ class TransformationIterator : public DatasetIterator {
   virtual void rewind_own() {}
   virtual NamedTensors save_own() const { return {}; }
   virtual void restore_own(const NamedTensors& /*state*/) {}
-  // Called after the input is restored; throws if the state contradicts the input's position.
+  // Called after the input is restored. Throws if the state of this iterator contradicts the
+  // position of its input.
   virtual void check_restored() const {}
   // Reads until an element satisfies `passes`, and emits it. Ctrl-C can interrupt the search.
   template <typename Passes>
@@ -110,7 +111,7 @@ class TransformationIterator : public DatasetIterator {
   std::unique_ptr<DatasetIterator> input_;
 };
 
-// The shape of `size` stacked elements of shape `element`. The size may be unknown.
+// Returns the shape of `size` stacked elements of shape `element`. The size may be unknown.
 inline Shape batched_shape(const Shape& element, std::optional<int64_t> size) {
   if (!element.has_rank()) return element;
   Shape batch = {size.value_or(Shape::kUnknownDim)};
@@ -124,14 +125,14 @@ inline std::vector<Shape> batched_shapes(const std::vector<Shape>& elements,
   return batches;
 }
 
-// The shape of an element of a batch: `batch` without its first dimension.
+// Returns the shape of an element of a batch: `batch` without its first dimension.
 inline Shape element_shape(const Shape& batch) {
   Shape element;
   for (int d = 1; d < batch.rank(); ++d) element.append(batch.dim(d));
   return element;
 }
 
-// Upper limit of counters in a state. Increments and sums of valid counters cannot overflow.
+// Upper limit of counters in a saved state, so that increments and sums of them cannot overflow.
 constexpr int64_t kMaxCount = int64_t{1} << 53;
 
 inline void check_state_count(int64_t count,
@@ -158,7 +159,7 @@ inline std::vector<int64_t> state_integers(const NamedTensors& state, const std:
   return found->second.integers();
 }
 
-// Reads a vector of counters.
+// Reads a vector of counters from a saved state. Throws if one of them is invalid.
 inline std::vector<int64_t> state_counts(const NamedTensors& state, const std::string& name) {
   std::vector<int64_t> counts = state_integers(state, name);
   for (const int64_t count : counts) check_state_count(count, name);

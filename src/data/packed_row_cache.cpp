@@ -82,7 +82,8 @@ void PackedRowCache::insert_block(const int64_t* numbers, size_t n, bool is_cons
       for (size_t at = 0; at < n * column.bytes; at += kPrefetchBytes)
         __builtin_prefetch(next + at);
     }
-    // Local copies, because the compiler must assume that the copied rows alias the members.
+    // Copies members into local variables. Otherwise the compiler would reload them after each
+    // store, because the stored bytes may overlap them.
     const char* const from = column.from;
     const size_t bytes = column.bytes;
     copy_rows(

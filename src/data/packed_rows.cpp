@@ -22,7 +22,8 @@ constexpr size_t kAlignment = 8;
 // Long rows start at a cache line. The number of lines per row is odd. With a power of two, rows
 // would compete for a few cache sets.
 constexpr size_t kLine = 64, kLongRow = 8 * kLine;
-// The number of rows to pack at first. It doubles each time, because short trainings need few rows.
+// The number of rows to pack at first. It doubles with each packing. So a short training, which
+// needs few rows, packs few.
 constexpr int64_t kInitialRowsAhead = 1024;
 // Packed rows may use the size of the data divided by this number, or the minimum in bytes.
 constexpr size_t kBudgetDivisor = 8, kMinBudget = size_t{16} << 20;
@@ -34,7 +35,8 @@ size_t rounded_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit 
 std::vector<ColumnViews::RowSlot> slots_in_data_order(const int64_t* rows,
                                                       int64_t n,
                                                       int64_t num_rows) {
-  // If the rows are sparser than this, sorting them is faster than scanning all rows.
+  // If fewer than one in this many rows is needed, sorting the needed rows is faster than scanning
+  // all rows.
   constexpr int64_t kMaxScannedPerRow = 64;
   std::vector<ColumnViews::RowSlot> row_slots;
   row_slots.reserve(static_cast<size_t>(n));

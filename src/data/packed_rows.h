@@ -14,7 +14,7 @@ class PackedRows {
  public:
   // Creates `slots` slots for rows of these columns.
   PackedRows(ColumnViewsList columns, int64_t slots);
-  // The size of a packed row of `columns`, in bytes.
+  // Returns the size of a packed row of `columns`, in bytes.
   static size_t row_bytes(const ColumnViewsList& columns) { return row_bytes(fields_of(columns)); }
   int64_t num_slots() const { return rows_.shape().dim(0); }
   // Copies rows of the columns to slots.
@@ -69,7 +69,7 @@ class ShuffledRows {
   std::unique_ptr<PackedRows> packed_;
   bool has_all_rows_ = false;
   int64_t begin_ = 0, end_ = 0;  // positions of the packed rows in the order
-  int64_t num_rows_ahead_ = 0;   // number of rows that were last packed at once
+  int64_t num_rows_ahead_ = 0;   // number of rows that the last packing step has packed
 };
 
 }  // namespace runhooks

@@ -50,7 +50,7 @@ Shape padded_shape(const Value& value, const Shape& element_shape, const Args& a
   }
   for (const Value& dim : dims) {
     const auto* tensor = dim.get_if<Tensor>();
-    if (dim.get_if<Output>()) {  // not known yet
+    if (dim.get_if<Output>()) {  // a graph tensor, whose value is not known yet
       number = -1;
     } else if (tensor && tensor->num_elements() == 1 && tensor->dtype() != DType::kString) {
       number = tensor->number_at(0);
@@ -144,7 +144,7 @@ class ColumnBuffer {
     add_bytes(codes_.data(), codes_.size() * sizeof(int32_t));
   }
 
-  // The smallest shape that holds all elements.
+  // Returns the smallest shape that holds all elements.
   Shape generalize_shapes(const Shape& target_shape) const {
     Shape shape = runs_[0].shape;
     int64_t element = 0;
@@ -276,7 +276,7 @@ std::unique_ptr<DatasetIterator> PaddedBatchDataset::iterator(IteratorContext& c
   return std::make_unique<PaddedBatchIterator>(self(this), context);
 }
 
-// The R function flattens nested shapes and values first.
+// The R function flattens nested lists of shapes and values before it calls this class.
 RUNHOOKS_REGISTER_DATASET(PaddedBatchDataset,
                           "",
                           {"dataset: dataset.",

@@ -97,7 +97,7 @@ class ParseKernel : public Kernel {
   bool is_single_ = false;
 };
 
-// The name of example i. `names` is empty or has a name for each example.
+// Returns the name of example i. `names` is empty or has a name for each example.
 std::string name_at(const Tensor& names, const Tensor& serialized, int64_t i) {
   if (names.num_elements() == 0) return "";
   if (names.num_elements() != serialized.num_elements()) {

@@ -14,7 +14,7 @@ class DecodePngKernel : public Kernel {
         read_png(c.input(0).string_at(0), static_cast<int>(c.op().attr_int("channels")));
     Tensor& out =
         c.allocate_output(0, DType::kUint8, Shape{image.height, image.width, image.channels});
-    // keeps the upper byte of 16 bits, as TensorFlow configures libpng
+    // Keeps the upper byte of 16-bit samples, as TensorFlow configures libpng.
     const int shift = image.bits - 8;
     auto* to = out.data<uint8_t>();
     for (const uint16_t sample : image.samples) *to++ = static_cast<uint8_t>(sample >> shift);

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-constexpr int64_t kAutoBufferSize = 2;  // elements; used if buffer_size is -1
+constexpr int64_t kAutoBufferSize = 2;  // number of elements if the argument buffer_size is -1
 
 class PrefetchDataset : public Transformation {
  public:

@@ -99,7 +99,7 @@ class PrefetchIterator::Queue {
   mutable std::mutex mutex_;
   mutable std::condition_variable changed_;
   std::deque<ItemPtr> items_;  // in order; finished or in progress
-  // Items that no worker has claimed. save() computes them itself.
+  // Items of items_ that no worker has claimed. save() computes them on its own thread.
   mutable std::deque<ItemPtr> pending_;
   bool at_end_ = false, is_reading_ = false;
   std::atomic<bool> is_stopping_{false};
@@ -310,8 +310,9 @@ bool PrefetchIterator::Queue::next(ElementSink& sink) {
   return deliver(sink, *item);
 }
 
-// Reading advances random streams, but the number of prefetched elements depends on timing. The
-// queue is filled before the input is rewound, so that the streams are always at the same position.
+// Reading advances random streams of the input, but the number of prefetched elements depends on
+// timing. So the queue is filled before the input is rewound, and the streams are then always at
+// the same position.
 void PrefetchIterator::Queue::rewind() {
   QuiesceScope pause(*this);
   while (may_read()) read(pause.lock());

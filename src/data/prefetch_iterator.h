@@ -19,7 +19,7 @@ class PrefetchIterator : public DatasetIterator {
   struct Options {
     size_t workers = 1;
     size_t capacity = 1;  // maximum number of elements that are done or in progress
-    // The consumer's thread reads the input, because it calls R code.
+    // The consumer's thread reads the input, because the input calls R code.
     bool reads_on_caller = false;
   };
   // `dataset` is the dataset whose elements are produced.
@@ -29,12 +29,12 @@ class PrefetchIterator : public DatasetIterator {
                    Work work);
   ~PrefetchIterator() override;
 
-  // Errors of the input or the work are raised at their position in the order.
+  // An error of the input or of `work` is raised in place of the element that caused it.
   bool next(ElementSink& sink) override;
   void rewind() override;
   NamedTensors save() const override;
   void restore(const NamedTensors& state) override;
-  // Counts consumed elements only.
+  // Counts only the rows of elements that next() has returned.
   int64_t rows_seen() const override;
   int64_t epoch() const override;
 

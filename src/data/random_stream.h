@@ -37,7 +37,7 @@ class RandomStream {
 
   Seeds seeds_;
   int64_t num_drawn_ = 0;
-  uint32_t block_[kBlockSize];  // the first `num_used_` are consumed
+  uint32_t block_[kBlockSize];  // numbers; the first `num_used_` of them have been drawn
   int num_used_ = kBlockSize;
 };
 

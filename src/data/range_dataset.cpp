@@ -1,4 +1,4 @@
-// The numbers `from`, `from + by`, ..., up to but excluding `to`.
+// RangeDataset: has the elements `from`, `from + by`, ..., up to but excluding `to`.
 #include "base/interruptible_chunks.h"
 #include "data/indexed_iterator.h"
 

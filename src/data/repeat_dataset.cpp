@@ -15,8 +15,8 @@ class RepeatDataset : public Transformation {
   }
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
   const RowTable* row_table() const override { return input().row_table(); }
-  // TensorFlow rewinds the input once more after the last pass, which lets shuffles draw seeds. It
-  // does not if `count` is 1 or if it fuses the repeat with the input.
+  // TensorFlow rewinds the input once more after the last pass; a shuffle then draws seeds. It does
+  // not do so if `count` is 1 or if it fuses the repeat with the input.
   bool may_start_extra_pass() const { return count_ != 1 && !input().fuses_with_repeat(); }
   bool has_last_pass() const { return count_ != kForever; }
   bool is_endless() const override { return count_ == kForever || input().is_endless(); }
@@ -75,13 +75,14 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
   }
 
  private:
-  // Returns the result of `read_input`, or 0 after the last pass.
+  // Returns the result of `read_input()`, a number of elements, or 0 after the last pass. Starts
+  // further passes as needed.
   template <typename ReadInput>
   int64_t read(ReadInput read_input) {
     while (dataset_->has_epoch(epoch_)) {
       const bool had_element = has_element_;
-      // An element that fails counts as an element. With an infinite repeat it does not, because an
-      // input that always fails would be repeated forever.
+      // read_input() may throw. An element that fails counts as an element, except with an infinite
+      // repeat: an input that always fails would be repeated forever.
       if (dataset_->has_last_pass()) has_element_ = true;
       const int64_t num_read = read_input();
       has_element_ = had_element || num_read > 0;
@@ -101,7 +102,7 @@ class RepeatIterator : public TransformationIterator<RepeatDataset> {
 
   int64_t epoch_ = 0;            // number of epochs finished in the current pass of this dataset
   int64_t previous_epochs_ = 0;  // number of epochs in earlier passes
-  bool has_element_ = false;     // in the current epoch
+  bool has_element_ = false;     // whether the current epoch has had an element
 };
 
 std::unique_ptr<DatasetIterator> RepeatDataset::iterator(IteratorContext& context) const {

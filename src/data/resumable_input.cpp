@@ -25,7 +25,8 @@ class ResumableInput : public Saveable {
     const std::string key = name() + "ended";
     if (!source.find(key)) return {};
     const bool has_ended = state_integer({{"ended", source.read(key)}}, "ended") != 0;
-    // A session that is recreated after a failure resumes in any case: its training has not ended.
+    // If this object has saved before, the training has not ended: its session was recreated after
+    // a failure. So it resumes even if the position is at the end of the data.
     return has_ended && !has_saved_ ? Assign() : position_->read(source, resources);
   }
 

@@ -33,7 +33,7 @@ class ScanDataset : public Transformation {
 
  private:
   template <typename T>
-  // The function returns the new state, then the components of an element; skips the state.
+  // The function returns the new state, then the components of an element. Returns the latter.
   std::vector<T> without_state(const std::vector<T>& results) const {
     return std::vector<T>(results.begin() + static_cast<long>(state_->dtypes().size()),
                           results.end());

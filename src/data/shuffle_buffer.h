@@ -69,7 +69,7 @@ class BufferedRows {
   NamedTensors save(const std::vector<int64_t>& buffered) const {
     return {{"numbers", Tensor::vector(buffered)}};
   }
-  // Returns the slots of the restored elements. Throws if they exceed `buffer_size`.
+  // Returns the slots of the restored elements. Throws if there are more than `buffer_size`.
   std::vector<int64_t> restore(const NamedTensors& state, int64_t buffer_size);
 
  private:
@@ -97,7 +97,8 @@ class SlotPool {
   }
   void erase(int64_t slot) { num_buffered_rows_ -= rows_[static_cast<size_t>(slot)]; }
   int64_t num_buffered_rows() const { return num_buffered_rows_; }
-  // Saves the row counts of these slots. restored() numbers the slots from 0 on.
+  // Saves how many input rows the elements in these slots took. restored() creates a pool in which
+  // these slots are numbered from 0 on.
   void save(const std::vector<int64_t>& slots, NamedTensors& state) const;
   static SlotPool restored(const NamedTensors& state, int64_t n, int64_t buffer_size);
   std::vector<int64_t> all_slots() const;

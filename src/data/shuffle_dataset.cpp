@@ -116,7 +116,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
       poll();
       const int64_t num_free = at_end_ ? 0 : order_.num_free();
       if (num_free > 1) {
-        // The last slot stays free: from then on, an element is drawn after each one that is read.
+        // Leaves one slot free. From then on, each step reads an element into it and draws one.
         fill_buffer(num_free - 1, false);
       } else if (num_free == 1) {
         drawn += fill_buffer(n - drawn, true);
@@ -158,7 +158,7 @@ class ShuffleIterator : public TransformationIterator<ShuffleDataset> {
   ShuffleOrder order_;
   Buffer buffer_;
   std::vector<ShuffleMove> moves_;
-  bool at_end_ = false;  // of the input
+  bool at_end_ = false;  // whether the input has ended
 };
 
 std::unique_ptr<DatasetIterator> ShuffleDataset::iterator(IteratorContext& context) const {

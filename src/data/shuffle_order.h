@@ -21,7 +21,7 @@ class ShuffleOrder {
         pass_stream_(next_pass_stream()) {}
 
   int64_t num_buffered() const { return last_ - first_; }
-  // The number of elements that fit into the buffer.
+  // Returns how many more elements fit into the buffer.
   int64_t num_free() const { return size_ - num_buffered(); }
   void push(int64_t number) {
     const size_t to = slot_of(last_++);
@@ -48,7 +48,7 @@ class ShuffleOrder {
   // Starts the next pass with an empty buffer.
   void rewind();
 
-  // The numbers of all buffered elements, from the oldest slot on.
+  // Returns the numbers of all buffered elements, from the oldest slot on.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
   // `numbers` is the result of numbers() when the state was saved, or new numbers of the same
@@ -57,13 +57,13 @@ class ShuffleOrder {
 
  private:
   RandomStream next_pass_stream();
-  // The slot of element number i in the ring buffer.
+  // Returns the slot of element number i in the ring buffer.
   size_t slot_of(int64_t i) const { return static_cast<size_t>(i < size_ ? i : i - size_); }
 
   int64_t size_;
   bool reshuffles_;
   RandomStream seed_stream_;  // provides the seeds of passes
-  RandomStream pass_stream_;  // of the current pass
+  RandomStream pass_stream_;  // provides the random numbers of the current pass
   std::vector<int64_t> buffer_;
   // The slots of buffered elements are slot_of(first_), ..., slot_of(last_ - 1); first_ < size_.
   int64_t first_ = 0, last_ = 0;

@@ -1,4 +1,4 @@
-// Keeps the first elements of the input.
+// TakeDataset: keeps the first elements of the input.
 #include <algorithm>
 
 #include "data/one_input_dataset.h"
@@ -21,7 +21,7 @@ class TakeDataset : public Transformation {
   }
   bool includes(int64_t num_taken) const { return count_ < 0 || num_taken < count_; }
   int64_t max_count() const { return count_ < 0 ? kMaxCount : count_; }
-  // The number of elements that may be read next, up to `n`, after `num_taken` elements.
+  // Returns how many of the next `n` elements may be read, after `num_taken` elements were read.
   int64_t limit(int64_t n, int64_t num_taken) const {
     return count_ < 0 ? n : std::clamp<int64_t>(count_ - num_taken, 0, n);
   }

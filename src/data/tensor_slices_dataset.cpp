@@ -1,4 +1,4 @@
-// One element per row of tensors and sparse matrices.
+// TensorSliceDataset: has one element per row of the given tensors and sparse matrices.
 #include <algorithm>
 
 #include "base/interruptible_chunks.h"
@@ -138,7 +138,7 @@ std::unique_ptr<DatasetIterator> TensorSliceDataset::iterator(IteratorContext&) 
   return std::make_unique<IndexedIterator<TensorSliceDataset>>(self(this));
 }
 
-// The R function flattens nested lists of tensors first.
+// The R function flattens nested lists of tensors before it calls this class.
 RUNHOOKS_REGISTER_DATASET(
     TensorSliceDataset,
     "",

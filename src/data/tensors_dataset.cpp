@@ -48,7 +48,7 @@ std::unique_ptr<DatasetIterator> TensorDataset::iterator(IteratorContext&) const
   return std::make_unique<IndexedIterator<TensorDataset>>(self(this));
 }
 
-// The R function flattens nested lists of tensors first.
+// The R function flattens nested lists of tensors before it calls this class.
 RUNHOOKS_REGISTER_DATASET(TensorDataset,
                           "",
                           {"components: any. The tensors."},

@@ -28,8 +28,8 @@ class TextLineRecords : public StringRecords {
     ++position_.records;
     return true;
   }
-  // After a line that is invalid in its encoding, the next line can be read. After an error in a
-  // compressed file, nothing can be read.
+  // Returns true if the next line can be read: after a line that is invalid in its encoding, but
+  // not after an error in a compressed file.
   bool skip() override { return std::exchange(is_invalid_, false); }
   const std::string& text() const override { return line_; }
   void check_text() override {
@@ -75,7 +75,7 @@ class TextLineDataset : public FileSource {
   int64_t skip_;
 };
 
-// For a record specification, the R function creates a CsvDataset instead.
+// If the user passes a record specification, the R function creates a CsvDataset instead.
 RUNHOOKS_REGISTER_DATASET(
     TextLineDataset,
     "",

@@ -51,7 +51,7 @@ class TFRecordDataset : public FileSource {
   const char* unit() const override { return "record"; }
 };
 
-// The R function may interleave several files.
+// To read several files in parallel, the R function interleaves datasets of this class.
 RUNHOOKS_REGISTER_DATASET(TFRecordDataset,
                           "",
                           {"filenames: any. Paths of the files.",

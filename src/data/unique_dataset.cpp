@@ -26,7 +26,7 @@ class UniqueDataset : public Transformation {
   std::unique_ptr<DatasetIterator> iterator(IteratorContext& context) const override;
 };
 
-// A string that identifies the value of a tensor: its shape, then its elements.
+// Returns a string that identifies the value of a tensor: its shape, then its elements.
 std::string key_of(const Tensor& x) {
   std::string key = str_cat(x.shape(), ":");
   if (x.dtype() != DType::kString) {

@@ -38,7 +38,7 @@ class WindowDataset : public Transformation {
   size_t shift() const { return static_cast<size_t>(shift_); }
   size_t stride() const { return static_cast<size_t>(stride_); }
   bool drops_remainder() const { return drop_remainder_; }
-  // The number of input elements from the first to the last element of a window.
+  // Returns the number of input elements from the first to the last element of a window.
   size_t span() const { return (size() - 1) * stride() + 1; }
 
  private:
@@ -86,7 +86,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
   void restore_own(const NamedTensors& state) override {
     const std::vector<ElementOrError> buffer = deserialize_buffered(
         state, "buffer/", dataset_->input(), static_cast<int64_t>(dataset_->span()) - 1, 0);
-    // Elements are skipped only when the buffer is empty, and always fewer than `shift`.
+    // A valid state skips fewer than `shift` elements, and only while the buffer is empty.
     const int64_t num_to_skip =
         state_count(state, "skips", static_cast<int64_t>(dataset_->shift()) - 1);
     if (num_to_skip > 0 && !buffer.empty()) {
@@ -107,7 +107,7 @@ class WindowIterator : public TransformationIterator<WindowDataset> {
     buffer_.push_back(std::move(element));
     return true;
   }
-  // The number of buffered elements in the window.
+  // Returns the number of buffered elements that belong to the window: every stride-th one.
   size_t window_size() const {
     return std::min(dataset_->size(), 1 + (buffer_.size() - 1) / dataset_->stride());
   }

@@ -126,7 +126,8 @@ class ZipIterator : public DatasetIterator {
     return state;
   }
   void restore(const NamedTensors& state) override {
-    // States of earlier versions lack this entry. Reading from them reaches the end again.
+    // States of earlier versions lack this entry. After restoring one of them, next() finds the end
+    // of an input again.
     const bool at_end = state.count("is_over") && state_flag(state, "is_over");
     inputs_.restore(state);
     at_end_ = at_end;
@@ -137,14 +138,14 @@ class ZipIterator : public DatasetIterator {
  private:
   std::shared_ptr<const ZipDataset> dataset_;
   InputIterators inputs_;
-  bool at_end_ = false;  // of any input
+  bool at_end_ = false;  // true if any input has reached its end
 };
 
 std::unique_ptr<DatasetIterator> ZipDataset::iterator(IteratorContext& context) const {
   return std::make_unique<ZipIterator>(self(this), context);
 }
 
-// The R function flattens nested lists of datasets first.
+// The R function flattens nested lists of datasets before it calls this class.
 RUNHOOKS_REGISTER_DATASET(ZipDataset,
                           "",
                           {"datasets: any. Datasets to combine."},

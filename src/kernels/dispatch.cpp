@@ -44,8 +44,9 @@ const Kernels& choose_kernels(const char* requested) noexcept {
   int first = 0;
   while (first < 3 && !(requested && equal(requested, names[first]))) ++first;
   if (first == 3) {
-    // Aligned spills of AVX registers crash on Windows, where the stack is aligned to 16 bytes (GCC
-    // bug 54412). AVX is opt-in unless configure.win found an assembler that emits unaligned moves.
+    // Starts with "base" on Windows: the stack is aligned to 16 bytes, so aligned spills of AVX
+    // registers crash (GCC bug 54412). They are avoided if configure.win defines
+    // RUNHOOKS_UNALIGNED_MOVES, because the assembler emits unaligned moves.
 #if defined(_WIN32) && !defined(__clang__) && !defined(RUNHOOKS_UNALIGNED_MOVES)
     first = 2;
 #else

@@ -58,7 +58,7 @@ struct GemmFunctions {
                const T* const* b,
                T* const* c,
                int threads);
-  // c[num_rows x n] (+)= gathered rows * b, on the calling thread.
+  // c[num_rows x n] = gathered rows * b, or += if `accumulate`, on the calling thread.
   void (*gathered)(
       const GatheredRows& rows, int64_t n, const T* a, const T* b, T* c, bool accumulate);
 };
@@ -90,7 +90,8 @@ struct ByType {
 using GemmKernels = ByType<GemmFunctions>;
 using DenseKernels = ByType<DenseFunctions>;
 
-// One optimizer step on n contiguous floats. sftrl() requires learning_rate_power = -0.5.
+// The functions of UpdateKernels do one optimizer step on n contiguous floats. sftrl() requires
+// learning_rate_power = -0.5.
 struct FtrlRates {
   float lr, l1, l2, l2_shrinkage;
 };
@@ -169,7 +170,7 @@ struct HistogramKernels {
                const float* hessians,
                const PackRules* rules,
                int64_t* packed);
-  // Maximum of |x| as the bits of a float, which exceed those of infinity if any x is NaN.
+  // Returns the bits of the float max |x|. If any x is NaN, they exceed the bits of infinity.
   uint32_t (*largest)(int64_t n, const float* x);
   // to[i] = from[ids[i]], where each element is `logits` numbers.
   void (*gather)(int64_t n, int64_t logits, const uint16_t* ids, const int64_t* from, int64_t* to);
@@ -230,12 +231,14 @@ struct Kernels {
   const RowKernels* rows;
 };
 
-// Kernels for the widest instruction set of this machine, or for a narrower one that the
-// environment variable RUNHOOKS_ISA=base|avx2|avx512 selects. The variable is read once.
+// Returns the kernels for the widest instruction set of this machine, or for a narrower one that
+// the environment variable RUNHOOKS_ISA=base|avx2|avx512 selects. The variable is read once.
 const Kernels& kernels() noexcept;
-// The table `requested` or the next narrower supported one; the default if null or unknown.
+// Returns the table named `requested` or, if this machine does not support it, the next narrower
+// one. Returns the default if `requested` is null or unknown.
 const Kernels& choose_kernels(const char* requested) noexcept;
-// The table with this name; null if the build or the machine lacks it.
+// Returns the table with this name; null if the build does not contain it or the machine does not
+// support it.
 const Kernels* find_kernels(const char* isa) noexcept;
 
 }  // namespace runhooks

@@ -1,4 +1,5 @@
-// Provides the per-thread packing buffer of the matrix product; the thread frees it when it ends.
+// Provides a buffer per thread in which the matrix product packs operands. It is freed when the
+// thread ends.
 #include <stdlib.h>
 
 #include "kernels/instruction_sets.h"

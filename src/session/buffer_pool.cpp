@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// An output does not share a block that is more than kMaxSlack times as large.
+// An output does not share a block that is more than kMaxSlack times as large as the output.
 constexpr size_t kMaxSlack = 4;
 // Upper limit on the blocks examined per allocation, so that graphs with many large outputs stay
 // linear.
@@ -36,7 +36,7 @@ Tensor BufferPool::allocate(const Slot& slot, DType dtype, const Shape& shape) {
     placement.block = find_block(ranges, bytes);
     join_block(*placement.block, *placement.slot, ranges);
   }
-  // A buffer that grows again gets a reserve, because it may grow further.
+  // If this output already had a buffer, it grows, so it gets a reserve of a quarter.
   if (placement.block->capacity < bytes) {
     grow(*placement.block, is_placed ? bytes + bytes / 4 : bytes);
   }
@@ -68,7 +68,7 @@ void BufferPool::BlockSchedule::release(const LiveRange& range) {
   level_ranges_.erase(range.first_level);
 }
 
-// The live ranges of the slot in all plans that compute it.
+// Returns the live ranges of the slot in all plans that compute it.
 BufferPool::Ranges BufferPool::ranges_of(Slot& slot) const {
   Ranges ranges;
   for (const Liveness* plan : plans_) {
@@ -91,8 +91,8 @@ void BufferPool::join_block(Block& block, Slot& slot, const Ranges& ranges) {
 }
 
 // Returns the smallest block that is large enough; otherwise the largest block, which grow()
-// enlarges; otherwise a new block. With many blocks, examines only the next kMaxCandidates, in a
-// cycle.
+// enlarges; otherwise a new block. With many blocks, examines only kMaxCandidates, starting after
+// the block that was chosen last.
 BufferPool::Block* BufferPool::find_block(const Ranges& ranges, size_t bytes) {
   Block* best = nullptr;
   const size_t n = blocks_.size();
@@ -172,8 +172,8 @@ void BufferPool::add(const Liveness& liveness) {
     }
   }
   for (Slot* slot : evicted) leave_block(placements_[slot]);
-  // Last, because leave_block() releases the ranges of all plans in `plans_`, and evicted slots
-  // have none in this plan.
+  // Adds the plan only now: leave_block() releases the ranges of all plans in `plans_`, but evicted
+  // slots have not occupied ranges for this plan.
   plans_.push_back(&liveness);
   for (const auto& value : liveness) placements_[value.first].slot = value.first;
 }

@@ -18,7 +18,8 @@ struct BufferOptions {
   size_t min_bytes = 4096;  // smaller outputs get separate buffers
 };
 
-// The interval from computing a value to its last use, in serial order and in levels.
+// The interval from the computation of a value to its last use: as positions in the serial order of
+// nodes, and as levels (groups of nodes that may run concurrently).
 struct LiveRange {
   int first = 0, last = 0;
   int first_level = 0, last_level = 0;

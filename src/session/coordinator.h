@@ -8,7 +8,7 @@ namespace runhooks {
 class Coordinator {
  public:
   bool should_stop() const { return should_stop_; }
-  // The loop rethrows the first exception that it is called with.
+  // Asks the loop to stop. The loop later rethrows the first exception that was passed here.
   void request_stop(std::exception_ptr exception = nullptr) {
     should_stop_ = true;
     if (exception && !exception_) exception_ = exception;

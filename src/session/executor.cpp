@@ -24,7 +24,7 @@ namespace {
   fail(Code::kFailedPrecondition, "Attempting to use uninitialized value ", name, ".");
 }
 
-// True if running the op has side effects on a variable, an iterator or a generator.
+// True if running the op may change a variable, an iterator or a random generator.
 bool has_side_effects(const OpDef& def) {
   const bool only_reads = def.holds_variable || def.reads_variable;
   return !def.mutates.empty() || (def.is_stateful && !only_reads);

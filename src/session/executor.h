@@ -81,15 +81,16 @@ class Executor {
     NodeItem* item;
     Kernel* kernel_to_run = nullptr;  // NULL if the node is invariant or has no kernel
     bool is_hot = false;              // has work in each run
-    // Preparation reads values that change between runs.
+    // True if preparation reads input values that change between runs.
     bool always_prepare = false;
     int64_t cost_ns = 0;  // shortest time measured so far; 0 if unknown
-    // No step up to and including this one has side effects, so the run may be cancelled here.
+    // True if no step up to and including this one has side effects. The run may then be cancelled
+    // here.
     bool can_cancel = false;
     bool is_long = false;  // can_cancel, and the inputs are large; set by prepare_if_needed()
-    // May reallocate a variable, directly or in a function that it calls.
+    // True if the step may reallocate a variable, directly or in a function that it calls.
     bool may_relocate_variables = false;
-    // Set if a series of similar steps, or a batch, starts at this step.
+    // `candidates` is set if a series of similar steps starts here, `batch` if a batch does.
     BatchCandidates* candidates = nullptr;
     KernelBatch* batch = nullptr;
   };
@@ -135,14 +136,14 @@ class Executor {
   std::vector<Step> steps_;
   std::vector<Step*> hot_;
   std::vector<const Step*> readers_;  // steps that read a variable
-  bool takes_snapshots_ = false;      // whether any of them copies the variable
+  bool takes_snapshots_ = false;      // whether a step of readers_ copies its variable
   // Variable reads that only alias a buffer. They are skipped while
   // `VariableState::relocation_count()` equals `relocations_seen_`.
   std::vector<Step*> cached_reads_;
   uint64_t relocations_seen_ = kNoRelocations;
   uint64_t new_invariants_seen_ = 0;  // the table's `num_new_invariants` at the last check
   std::vector<Tensor> results_;
-  StepStatsCollector* observer_ = nullptr;  // of the current run
+  StepStatsCollector* observer_ = nullptr;  // traces the current run; NULL with default options
   // The epoch of the table when all steps were prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;

@@ -51,7 +51,7 @@ void Executor::run_measured() {
     if (step.item->layout_changed) commit_layout_change(step);
     if (step.is_long) check_interrupt();
     const int64_t ns = steady_ns() - start_ns;
-    // The minimum excludes delays by other processes.
+    // Keeps the minimum of all measurements, which excludes delays by other processes.
     if (step.cost_ns == 0 || ns < step.cost_ns) step.cost_ns = ns;
   }
   if (always_prepare_changed) choose_hot_steps();
@@ -122,7 +122,7 @@ void Executor::run_levels() {
     for (Step* step : level.serial) run_serially(*step);
     levels_->run_parallel(level.parallel, run_step);
     for (Step* step : level.parallel) finish(*step);
-    // The first step is the longest.
+    // The steps are sorted by duration, so the first one is the longest.
     if (!level.parallel.empty() && level.parallel[0]->is_long) check_interrupt();
     layout_changed = layout_changed || has_changes;
   }
@@ -131,8 +131,8 @@ void Executor::run_levels() {
 
 namespace {
 
-// Cancels the work of the other threads of a level after an interrupt, which only the session's
-// thread can observe.
+// Cancels the other threads that run steps of the same level after an interrupt. Only the session's
+// thread can observe an interrupt.
 class LevelCancellation {
  public:
   explicit LevelCancellation(bool can_cancel) : can_cancel_(can_cancel) {}

@@ -33,7 +33,7 @@ void Executor::prepare(Step& step) {
       item.values_read.insert(item.context.prepare_inputs());
     }
     if (!item.values_read.is_subset_of(step.node->invariant_inputs)) step.always_prepare = true;
-    // A buffer of another shape is new, so there is no old content to compare with.
+    // After a change of shape the buffer is new, so it has no old content to compare with.
     if (is_invariant) compute_invariant(item, is_first || shapes != output_shapes(item.context));
     if (is_invariant && !step.node->entry->holds_invariant) {
       plan_.table().num_new_invariants.fetch_add(1, std::memory_order_relaxed);
@@ -57,7 +57,7 @@ InputSet Executor::infer_outputs(NodeItem& item) {
     const Tensor& input = context.input(i);
     const bool has_shape = input.is_valid() || !holds_tensor(item.op.input(i).dtype());
     shapes.push_back(has_shape ? input.shape() : Shape::unknown());
-    // The shape functions of ops that allocate their outputs need no input values.
+    // The shape function of an op may read input values, except if the op allocates its outputs.
     values.push_back(input.is_valid() && !def.allocates_outputs ? &input : nullptr);
   }
   ShapeContext shape_context(item.op, std::move(shapes), std::move(values), context.num_outputs());
@@ -76,8 +76,8 @@ InputSet Executor::infer_outputs(NodeItem& item) {
   return shape_context.values_read();
 }
 
-// Consumers may have used the values during preparation, so a change must advance the versions of
-// the outputs.
+// Computes the outputs. Consumers may have used the old values in their own preparation, so a
+// change must advance the versions of the outputs.
 void Executor::compute_invariant(NodeItem& item, bool is_first) {
   KernelContext& context = item.context;
   std::vector<Tensor> old_values;

@@ -16,7 +16,7 @@ struct LoopLocation {
   const char* method = "";
   Session* session = nullptr;
 
-  // The value of the global step; -1 if unknown.
+  // Returns the value of the global step; -1 if it is unknown.
   int64_t global_step() const;
 
   // The loop whose hook is running, or NULL.
@@ -32,7 +32,7 @@ struct LoopLocation {
 
    private:
     ScopedValue<LoopLocation*> innermost_scope_;
-    // Restored afterwards, because savers call other hooks.
+    // At the end of a scope the previous values return, because a saver hook calls other hooks.
     ScopedValue<const RunHook*> hook_scope_;
     ScopedValue<const char*> method_scope_;
   };

@@ -31,25 +31,26 @@ struct NodeItem {
   }
 
   Operation& op;
-  // An output has a new buffer or shape. One flag per node, because nodes run concurrently.
+  // True if an output has a new buffer or shape. Each node has a flag, because nodes run
+  // concurrently.
   bool layout_changed = false;
   KernelContext context;
   std::unique_ptr<Kernel> kernel;  // NULL if the op forwards an input
   // Sums of the input and output versions when the kernel was prepared.
   uint64_t prepared_inputs = kNeverPrepared, prepared_outputs = 0;
-  InputSet values_read;  // by the last preparation
+  InputSet values_read;  // the inputs whose values the last preparation has read
 };
 
 // The slots and kernels of an operation in a session. A fed tensor has another slot than a computed
-// one, and a kernel points to its input slots. So there is one item for each set of fed inputs.
+// one, and a kernel points to its input slots. So each set of fed inputs needs its own kernel.
 struct NodeEntry {
   std::vector<Slot> slots, feed_slots;  // per output; must not reallocate
   // One item for each set of fed inputs.
   std::vector<std::pair<std::vector<bool>, std::unique_ptr<NodeItem>>> items;
   int users = 0;    // number of plans that use a slot
   int runners = 0;  // number of plans that run the operation
-  // The outputs depend only on shapes and constants, and have been computed; they persist across
-  // runs.
+  // True if the outputs depend only on shapes and constants, and have been computed. They persist
+  // across runs.
   bool holds_invariant = false;
 };
 
@@ -63,7 +64,7 @@ class NodeTable {
   NodeTable& operator=(const NodeTable&) = delete;
 
   NodeEntry& entry(const Operation& op);
-  // The item of `op` for this set of fed inputs.
+  // Returns the item of `op` for this set of fed inputs; creates it on first use.
   NodeItem& item(Operation& op, const std::vector<bool>& fed_inputs);
   Slot& slot(const Output& output) { return entry(*output.op).slots[index_of(output)]; }
   Slot& feed_slot(const Output& output);
@@ -83,7 +84,7 @@ class NodeTable {
     ScopedValue<bool> scope_;
   };
 
-  // Changes whenever the version of a slot changes.
+  // Increases whenever the version of a slot of this table changes.
   uint64_t epoch = 1;
   // Counts entries that became invariant. Atomic, because helper threads also prepare nodes.
   std::atomic<uint64_t> num_new_invariants{0};

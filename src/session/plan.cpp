@@ -66,7 +66,7 @@ void Plan::add_copies(const std::vector<Fetch>& fetches) {
 // One pass suffices, because it records the last update of each variable and the read of each
 // value.
 void Plan::mark_snapshots() {
-  std::unordered_map<const Operation*, size_t> read_of_value;  // the read that output 0 may alias
+  std::unordered_map<const Operation*, size_t> read_of_value;  // op -> read that output 0 may alias
   std::unordered_map<std::string, size_t> last_updates;        // last update, by variable name
   InterruptPoll poll;
   for (size_t i = 0; i < nodes_.size(); ++i) {

@@ -30,9 +30,9 @@ class Plan {
     NodeEntry* entry = nullptr;
     int level = 0;  // nodes of one level may run concurrently
     InputSet invariant_inputs;
-    // All inputs are invariant, so the node runs during preparation.
+    // True if all inputs are invariant; the node then runs only during preparation.
     bool is_invariant = false;
-    // Reads a variable whose value is used after the variable is changed.
+    // True if the node reads a variable, and its result is used after the variable has changed.
     bool needs_snapshot = false;
     std::vector<ResultCopy> copies;
   };
@@ -69,7 +69,7 @@ class Plan {
   Liveness liveness_;
 };
 
-// The operations that the fetches need, in execution order.
+// Returns the operations that the fetches need, in execution order.
 std::vector<Operation*> ordered_operations(const std::vector<Fetch>& fetches,
                                            const OutputSet& feeds);
 

@@ -11,12 +11,12 @@ namespace runhooks {
 
 namespace {
 
-// All changes that a function makes count as a change by the op that calls it.
+// True if the op changes a variable, directly or through a function that it calls.
 bool is_mutating(const Operation* op) {
   return !op->def().mutates.empty() || (op->def().calls_functions && op->def().is_stateful);
 }
 
-// The operations that the fetches need, excluding fed ones, with their indices.
+// The operations that must run to compute the fetches, and the index in `ops` of each operation.
 struct PrunedGraph {
   std::vector<Operation*> ops;
   std::unordered_map<const Operation*, size_t> positions;
@@ -44,7 +44,7 @@ PrunedGraph prune_graph(const std::vector<Fetch>& fetches, const OutputSet& feed
   return pruned;
 }
 
-// The unfinished dependencies of each operation, for a topological sort (Kahn's algorithm).
+// Counts the unfinished dependencies of each operation, for a topological sort (Kahn's algorithm).
 class DependencyTracker {
  public:
   DependencyTracker(const PrunedGraph& pruned, const OutputSet& feeds)
@@ -80,8 +80,8 @@ class DependencyTracker {
   }
 
  private:
-  // The successors of i are successors_[successor_ends_[i]] to successors_[successor_ends_[i + 1] -
-  // 1].
+  // The operations that depend on operation i are the elements of successors_ in the range
+  // [successor_ends_[i], successor_ends_[i + 1]).
   std::vector<size_t> successor_ends_, successors_;
   std::vector<size_t> pending_inputs_;  // unfinished dependencies of each operation
 };

@@ -39,7 +39,7 @@ class RunContext {
   RunContext(Session& session, const RunArgs& original_args)
       : session_(session), original_args_(original_args) {}
   Session& session() const { return session_; }
-  // The caller's request, without the hooks' additions.
+  // The request of the code that called the training loop's run(), without additions by hooks.
   const RunArgs& original_args() const { return original_args_; }
   bool stop_requested() const { return stop_requested_; }
   void request_stop() { stop_requested_ = true; }
@@ -63,7 +63,7 @@ class RunValues {
         options_(options),
         metadata_(metadata) {}
   size_t size() const { return result_indices_.size(); }
-  // Invalid for an operation.
+  // Returns the value of fetch i; if that is an operation, an invalid tensor.
   const Tensor& result(size_t i) const { return executor_.result(result_indices_[i]); }
   // Merged options and metadata, shared by all hooks of the run.
   const RunOptions& options() const { return options_; }
@@ -110,8 +110,8 @@ class RunHook {
   // savers.
   virtual bool changes_variables() const { return false; }
   virtual bool has_state() const { return false; }
-  // Identifies the hook's state in a checkpoint. The default name of an unnamed hook is
-  // kUnnamedState plus its function.
+  // Identifies the hook's state in a checkpoint. For a hook from R without a name, it is
+  // kUnnamedState and a hash of the hook's code.
   static constexpr const char* kUnnamedState = "[[unnamed]]";
   virtual std::string state_key() const { return name(); }
   // State saved in checkpoints; may be empty.

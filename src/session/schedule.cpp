@@ -27,7 +27,7 @@ class LevelScheduler {
     int level = min_level_;
     const bool keeps_order = !can_be_reordered(op.def()),
                is_first_update = op.def().updates_variables && !has_updates_;
-    // The updates start only after all nodes before the first update have succeeded.
+    // The first update gets a new level. So updates start only after all nodes before it succeed.
     if (keeps_order || is_first_update) level = min_level_ = num_levels_;
     has_updates_ = has_updates_ || op.def().updates_variables;
 
@@ -89,7 +89,7 @@ class LevelScheduler {
     for (int i = 0; i < op.num_outputs(); ++i) aliases = aliases || op.output_is_ref(i);
     return aliases;
   }
-  int min_level_ = 0;   // of the next node
+  int min_level_ = 0;   // the lowest level that the next node may have
   int num_levels_ = 0;  // levels that have nodes so far
   bool has_updates_ = false;
   std::unordered_map<const Operation*, Node> nodes_;

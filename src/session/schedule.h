@@ -8,9 +8,9 @@
 namespace runhooks {
 
 // Returns the level of each operation; `order` is the serial order of execution. An operation
-// depends only on lower levels, so operations of one level may run concurrently. Visible effects
-// occur in the serial order: writes to files, calls of user code, and updates of variables before
-// an error.
+// depends only on lower levels, so operations of one level may run concurrently. Writes to files
+// and calls of user code keep the serial order. If an operation before the first update of a
+// variable fails, no variable is updated.
 std::vector<int> schedule_levels(const std::vector<Operation*>& order);
 
 // True if a helper thread may run the operation.

@@ -114,8 +114,8 @@ void Session::assign(const Variable& variable, const Tensor& value) {
 
 void Session::close() {
   closed_ = true;
-  // A graph function, or a hook that runs before results are read, can close the session. Then a
-  // table is still in use, and the destructor frees the memory.
+  // A run may call R code that closes the session, or a hook may close it before results are read.
+  // Then a table is still in use, so the destructor of the session frees the memory.
   for (const auto& table : tables_) {
     if (table->users > 0) return;
   }

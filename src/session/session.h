@@ -35,8 +35,8 @@ class Session {
   Tensor run(Output fetch);
   void run(Operation* op);
 
-  // The cached executor for these fetches and feeds; created on first use. Another executor is
-  // returned for a nested run and while results of the first one are retained.
+  // Returns the cached executor for these fetches and feeds; creates it on first use. Returns
+  // another one for a nested run, and while results of the first one are retained.
   std::shared_ptr<Executor> executor(const std::vector<Fetch>& fetches,
                                      const std::vector<Output>& feeds);
   // lint: allow caller (tests count them)
@@ -45,7 +45,7 @@ class Session {
   void check_open() const;
 
   ResourceManager& resources() { return resources_; }
-  // The value of a variable; throws if it is uninitialized.
+  // Returns the value of a variable; throws if the variable is not initialized.
   const Tensor& value(const Variable& variable) const;
   bool is_initialized(const Variable& variable) const;
   void assign(const Variable& variable, const Tensor& value);
@@ -76,7 +76,7 @@ class Session {
   std::vector<std::shared_ptr<NodeTable>> tables_;
   ExecutorCache executors_;
   int changes_ = 0;
-  int extensions_ = 0;  // of the graph, when the executors were created
+  int extensions_ = 0;  // graph_->extensions() when the executors were created
   bool closed_ = false;
 };
 

@@ -16,7 +16,7 @@ class StepStatsCollector {
       : timeout_in_ms_(timeout_in_ms), stats_(stats) {}
 
   int64_t elapsed_ns() const { return steady_ns() - start_ns_; }
-  void check_time() const;  // throws deadline_exceeded
+  void check_time() const;  // throws kDeadlineExceeded after the timeout
   void record(const Operation& op, KernelContext& context, int64_t start_ns);
 
  private:

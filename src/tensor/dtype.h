@@ -28,7 +28,7 @@ enum class DType : int {
   kUint64 = 23,
 };
 
-// Offset of reference types (float_ref is 101).
+// The number of a reference type is that of the type plus this offset: float_ref is 101.
 constexpr int kRefOffset = 100;
 
 const char* dtype_name(DType dtype);

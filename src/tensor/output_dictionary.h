@@ -12,7 +12,7 @@ namespace runhooks {
 // is replaced when it has many more strings than one output has elements.
 class OutputDictionary {
  public:
-  // The dictionary for an output of n elements.
+  // Returns the dictionary for an output of n elements.
   const std::shared_ptr<StringDictionary>& for_elements(int64_t n) {
     constexpr int64_t kMaxReusedStrings = 4096;
     if (!dictionary_ || dictionary_->size() > std::max(kMaxReusedStrings, 4 * n)) {

@@ -8,8 +8,8 @@
 
 namespace runhooks {
 
-// The hint, or nothing for other mismatches. R users meet it because an R vector of length 1
-// becomes a scalar, but a longer one a vector.
+// Returns the hint, or nothing for other mismatches. R users can run into this error, because an R
+// vector of length 1 becomes a scalar, and a longer vector becomes a vector.
 inline std::vector<std::string> advice_for_scalar(const Shape& actual, const Shape& expected) {
   const bool is_scalar = actual.has_rank() && actual.rank() == 0;
   if (!is_scalar || !expected.has_rank() || expected.rank() != 1) return {};

@@ -69,11 +69,12 @@ class Shape {
   int64_t dims_[kMaxRank] = {};
 };
 
-// Unknown if an operand is unknown; throw if the result exceeds kMaxElements.
+// Return kUnknownDim if an operand is unknown; throw if the result exceeds kMaxElements.
 int64_t sum_of_dims(int64_t a, int64_t b);
 int64_t product_of_dims(int64_t a, int64_t b);
 
-// The shape of an elementwise operation (NumPy's broadcasting); throws for incompatible shapes.
+// Returns the shape of the result of an elementwise operation, by NumPy's broadcasting rules.
+// Throws for incompatible shapes.
 Shape broadcast_shapes(const Shape& a, const Shape& b);
 
 }  // namespace runhooks

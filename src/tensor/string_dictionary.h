@@ -19,9 +19,9 @@ class StringDictionary {
   StringDictionary(const StringDictionary&) = delete;
   StringDictionary& operator=(const StringDictionary&) = delete;
 
-  // The code of a string, which is added if it is missing.
+  // Returns the code of a string. Adds the string if it is missing.
   int32_t code(std::string_view text);
-  // The string of a code.
+  // Returns the string of a code.
   const std::string& at(int32_t code) const {
     const uint32_t position = static_cast<uint32_t>(code) + kFirstChunkSize;
     const int log2_size = 31 - __builtin_clz(position);

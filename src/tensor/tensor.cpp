@@ -99,7 +99,7 @@ Tensor scalar_of_bits(DType dtype, T bits) {
   return number;
 }
 
-// A scalar of an integer type. Throws if the value is not of the type.
+// Returns a scalar of an integer type. Throws if the type cannot represent `value` exactly.
 template <typename T>
 Tensor small_scalar(DType dtype, double value) {
   const bool is_exact = value >= static_cast<double>(std::numeric_limits<T>::min()) &&
@@ -109,7 +109,7 @@ Tensor small_scalar(DType dtype, double value) {
   return scalar_of_bits(dtype, static_cast<T>(value));
 }
 
-// Drops the lowest bits, rounding to nearest, ties to even.
+// Drops the lowest `shift` bits of `bits`; rounds to nearest, and ties to even.
 uint32_t shift_and_round(uint32_t bits, int shift) {
   return (bits + (uint32_t{1} << (shift - 1)) - 1 + ((bits >> shift) & 1)) >> shift;
 }

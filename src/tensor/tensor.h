@@ -44,7 +44,7 @@ void check_memory(int64_t count, size_t bytes);
 // Copies are shallow: they share the buffer.
 class Tensor {
  public:
-  Tensor() = default;  // not a tensor: is_valid() is FALSE
+  Tensor() = default;  // an empty object, for which is_valid() is FALSE
   Tensor(DType dtype, const Shape& shape);
   Tensor(const Tensor& other)
       : dtype_(other.dtype_), shape_(other.shape_), count_(other.count_), buffer_(other.buffer_) {
@@ -84,7 +84,7 @@ class Tensor {
   }
   static Tensor string_scalar(const std::string& value);
   static Tensor strings(const Shape& shape, const std::vector<std::string>& values);
-  // A scalar of any numeric or boolean dtype.
+  // Returns a scalar of any numeric or boolean dtype.
   static Tensor number(DType dtype, double value);
   static Tensor zeros(DType dtype, const Shape& shape);
 
@@ -110,7 +110,7 @@ class Tensor {
   void set_dictionary(std::shared_ptr<StringDictionary> dictionary);
   const std::string& string_at(int64_t i) const;
 
-  // A scalar of type variant, which holds an object of the core such as a dataset.
+  // Returns a scalar of type variant, which holds a C++ object such as a dataset.
   static Tensor variant(std::shared_ptr<void> object);
   const std::shared_ptr<void>& object() const;
 
@@ -121,7 +121,7 @@ class Tensor {
   bool buffer_is_shared() const { return buffer_ && buffer_->use_count() > 1; }
   // Shares the buffer; `shape` must have the same number of elements.
   Tensor reshaped(const Shape& shape) const;
-  // Shares the buffer, with another type and shape; it must be large enough.
+  // Shares the buffer, with another type and shape; the buffer must be large enough for them.
   Tensor viewed_as(DType dtype, const Shape& shape) const;
   Tensor copy() const;
   bool equals(const Tensor& other) const;

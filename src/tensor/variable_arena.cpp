@@ -30,13 +30,13 @@ constexpr size_t kHeaderSize = kCacheLine;
 static_assert(sizeof(Chunk) <= kHeaderSize);
 
 std::mutex arena_mutex;
-Chunk* current_chunk = nullptr;  // the chunk for the next value; never an empty one
+Chunk* current_chunk = nullptr;  // the chunk from which the next buffer is allocated
 size_t num_chunks = 0;
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
 
 // Pages come from mmap() where possible, because malloc() keeps more memory after large blocks have
-// been freed. The choice is made once per process, so that memory is freed as it was allocated.
+// been freed. The choice is made once per process, so that free_pages() matches allocate_pages().
 // Untouched pages take no memory, so a chunk can be aligned by allocating twice its size.
 #if defined(_WIN32)
 bool uses_mmap() { return false; }

@@ -46,7 +46,7 @@ class AdagradDA : public Optimizer {
     learning_rate_ = hyperparameter(graph, "learning_rate");
     l1_ = hyperparameter(graph, "l1_regularization_strength", 0);
     l2_ = hyperparameter(graph, "l2_regularization_strength", 0);
-    // The number of this step, counted from 1.
+    // Adds an input to the update ops: the number of the current step, counted from 1.
     const Value* argument = args().find("global_step");
     const auto* variable = argument ? argument->get_if<VariablePtr>() : nullptr;
     if (argument && !variable) {

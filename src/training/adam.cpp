@@ -32,8 +32,8 @@ struct AdamRule {
       var[i] -= m[i] * alpha / (std::sqrt(v[i]) + epsilon);
     }
   }
-  // As in TensorFlow 1, m and v decay and the variable moves in all rows, including rows without a
-  // gradient.
+  // Updates all rows, as TensorFlow 1 does: in rows without a gradient, m and v decay, and the
+  // variable moves.
   template <typename T>
   static void apply_rows(ApplyInputs<T>& in) {
     const T beta1_power = in.scalar(3), beta2_power = in.scalar(4), lr = in.scalar(5);
@@ -55,7 +55,8 @@ struct AdamRule {
   }
 };
 
-// TensorFlow has no op for sparse Adam; its optimizer builds the same ops.
+// Replaces the sparse op in exported graphs by the ops that TensorFlow's Adam optimizer builds;
+// TensorFlow has no op for sparse Adam.
 void lower_sparse_adam(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.scalar(1), grad = in.value(9), indices = in.value(10);

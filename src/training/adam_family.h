@@ -25,8 +25,8 @@ class AdamFamily : public Optimizer {
   void prepare(Graph& graph) override;
   Operation* finish(Graph& graph, const std::vector<Operation*>& updates) override;
 
-  // The inputs that all update ops begin with: the powers, the learning rate, the betas and
-  // epsilon, cast to the variable's type.
+  // Returns the first inputs of each update op after the variables, cast to the variable's type:
+  // powers of the betas, learning rate, betas and epsilon.
   std::vector<Output> shared_inputs(Graph& graph, const Variable& variable) const;
 
  private:

@@ -29,7 +29,7 @@ struct AdaMaxRule {
   }
 };
 
-// TensorFlow has only the dense op.
+// Replaces the sparse op in exported graphs, because TensorFlow has only a dense op for AdaMax.
 void lower_sparse_adamax(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output one = in.scalar(1), rows = in.value(8), indices = in.value(9);

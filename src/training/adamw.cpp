@@ -11,7 +11,7 @@ namespace runhooks {
 
 namespace {
 
-// The decay is subtracted from the variable; it is not part of the gradient.
+// The rule of AdamW: weight decay is subtracted from the variable; it is not part of the gradient.
 struct AdamWRule {
   static constexpr int kNumVariables = 3;
   static constexpr SparseUpdate kSparse = SparseUpdate::kNone;
@@ -53,7 +53,7 @@ class AdamW : public AdamFamily {
     AdamFamily::prepare(graph);
     weight_decay_ = hyperparameter(graph, "weight_decay");
   }
-  // Weight decay changes every row, so a sparse update would save nothing.
+  // Makes the gradient dense: weight decay changes every row, so a sparse update saves nothing.
   Operation* apply(Graph& graph, const Variable& variable, const Gradient& gradient) override {
     const Gradient dense = dense_gradient(graph, gradient);
     std::vector<Output> inputs = shared_inputs(graph, variable);

@@ -30,7 +30,7 @@ struct AddSignRule {
   }
 };
 
-// TensorFlow has only the dense op.
+// Replaces the sparse op in exported graphs, because TensorFlow has only a dense op for AddSign.
 void lower_sparse_add_sign(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   LoweredUpdate in(g, op, inputs);
   const Output rows = in.value(6), indices = in.value(7), one = in.scalar(1);
@@ -66,7 +66,7 @@ class AddSign : public Optimizer {
   }
 
  private:
-  // The weight of the sign agreement in this step.
+  // Returns `decay` for this step; a step is lr * (alpha + decay * sign(grad) * sign(m)) * grad.
   Output sign_decay(Graph& graph) const {
     const auto function = args().callable("sign_decay_fn");
     if (!function) return graph.scalar(DType::kFloat32, 1, "sign_decay");

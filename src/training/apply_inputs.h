@@ -10,9 +10,9 @@
 
 namespace runhooks {
 
-// The inputs are `num_variables` variables (the trained variable and its slots), then scalars and
-// the gradient. A sparse update also has row indices after the gradient; the rule sees one row at a
-// time. Input numbers do not count the indices, so they are equal in dense and sparse updates.
+// The inputs of an op are `num_variables` variables (the trained variable and its slots), then
+// scalars and the gradient. A sparse update also has row indices after the gradient; the rule sees
+// one row at a time. Input numbers do not count the indices, so dense and sparse updates agree.
 template <typename T>
 class ApplyInputs {
  public:
@@ -27,7 +27,7 @@ class ApplyInputs {
       variables_[i] = variable_state(i).value().template data<T>();
     }
   }
-  // Number of elements of the current row or range; without one, of the whole variable.
+  // Number of elements of the selected row or range, or of the whole variable if none is selected.
   int64_t size() const { return size_; }
   T* variable(int i) const { return variables_[i] + offset_; }
   T scalar(int i) const { return *c_.input(input_index(i)).template data<T>(); }
@@ -95,7 +95,7 @@ class ApplyInputs {
   RUNHOOKS_INLINE void prefetch(int64_t i) const {
     if (i >= num_rows_) return;
     const int64_t row = indices32_ ? indices32_[i] : indices64_[i];
-    if (row < 0 || row >= num_variable_rows_) return;  // select_row() reports it later
+    if (row < 0 || row >= num_variable_rows_) return;  // select_row() throws when it gets there
     const int64_t end = std::min(size_, kPrefetchedLines * kElementsPerLine);
     for (int k = 0; k < num_variables_; ++k) {
       for (int64_t j = 0; j < end; j += kElementsPerLine) {

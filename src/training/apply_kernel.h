@@ -25,7 +25,7 @@ struct UsesAllElements : std::false_type {};
 template <typename Rule>
 struct UsesAllElements<Rule, std::void_t<decltype(Rule::kUsesAllElements)>> : std::true_type {};
 
-// The index of the input `name`, or -1.
+// Returns the index of the input `name`, or -1.
 inline int input_index(const OpDef& def, const char* name) {
   for (size_t i = 0; i < def.inputs.size(); ++i) {
     if (def.inputs[i].name == name) return static_cast<int>(i);
@@ -33,7 +33,7 @@ inline int input_index(const OpDef& def, const char* name) {
   return -1;
 }
 
-// The kernels of an update. Rule defines kNumVariables, the number of variables (at most 4),
+// The kernels of an update. `Rule` must define kNumVariables, the number of variables (at most 4),
 // kSparse, a SparseUpdate, and `template <typename T> static void apply(ApplyInputs<T>& in)`.
 template <typename Rule>
 struct ApplyRule {
@@ -61,7 +61,7 @@ struct ApplyRule {
         relocations_seen_ = relocations;
       }
       if (uses_threads_) {
-        inputs_->gradient(gradient_input_);  // reports an invalid shape here, not on another thread
+        inputs_->gradient(gradient_input_);  // throws here, not on another thread, if it is invalid
         apply_in_parallel(*inputs_);
       } else {
         Rule::apply(*inputs_);
@@ -142,7 +142,7 @@ bool register_apply_op(const char* name,
     }
     for (const std::string& input : inputs) {
       const bool is_gradient = input == "grad: T" || input == "delta: T";
-      // As in TensorFlow, `delta` is called `grad` in sparse ops.
+      // As in TensorFlow, a gradient called `delta` in the dense op is called `grad` in sparse ops.
       const std::string gradient = is_sparse ? "grad: T" : input;
       op.input((is_gradient ? gradient : str_cat(input, ", scalar")).c_str());
       if (is_sparse && is_gradient) op.input("indices: Tindices, vector");

@@ -8,7 +8,7 @@ namespace {
 
 constexpr size_t kBlock = 128;  // number of updates gathered into one array
 
-// The state of a one-element variable; NULL if it has several elements or is uninitialized.
+// Returns the state of input i, a variable; NULL unless it is initialized and has one element.
 VariableState* scalar_state(const KernelContext& c, int i) {
   auto& state = c.input_resource<VariableState>(i);
   return state.is_initialized() && state.value().num_elements() == 1 ? &state : nullptr;

@@ -10,8 +10,8 @@
 namespace runhooks {
 
 // True if both operations update resource variables by one-element gradients, with equal attributes
-// and the same hyperparameter tensors. The first `num_variables` inputs are variables; input
-// `gradient_input` is the gradient.
+// and the same hyperparameter tensors. In both, the first `num_variables` inputs are variables, and
+// input `gradient_input` is the gradient.
 bool can_batch_updates(const KernelContext& one,
                        const KernelContext& other,
                        int num_variables,
@@ -37,8 +37,8 @@ class ScalarUpdateBatch : public KernelGroup {
   const Apply apply_;
   std::vector<const T*> gradients_;
   std::vector<T*> variables_[ApplyInputs<T>::kMaxVariables];
-  // Inputs of the first update, valid while `VariableState::relocation_count()` equals
-  // `relocations_seen_`.
+  // Inputs of the batch's first update. They are valid while `VariableState::relocation_count()`,
+  // the number of buffers that variables have replaced, equals `relocations_seen_`.
   std::optional<ApplyInputs<T>> first_;
   uint64_t relocations_seen_ = 0;
 };

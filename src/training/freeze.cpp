@@ -89,7 +89,7 @@ class Freezer {
     fail(Code::kUnimplemented, "Cannot freeze node '", node.name,
          "': a constant cannot hold the state of op type '", node.op, "'.");
   }
-  // The value of a variable that checkpoints do not contain.
+  // Returns the value of a variable by its node, for variables that checkpoints do not contain.
   static Tensor value_of(Session& session, const NodeDef& node) {
     const Operation* op = session.graph().find_operation(node.name);
     VariableState* state = op ? find_variable_state(session.resources(), *op) : nullptr;

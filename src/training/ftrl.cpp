@@ -11,8 +11,8 @@ namespace runhooks {
 
 namespace {
 
-// The function accum^-lr_power. For the default lr_power of -0.5 it is the square root, which is
-// much faster than pow().
+// Computes accum^-lr_power for the default lr_power of -0.5. The square root is much faster than
+// pow(), which other powers need.
 template <typename T>
 struct SquareRoot {
   T operator()(T x) const { return std::sqrt(x); }
@@ -118,7 +118,7 @@ void ftrl(ApplyInputs<T>& in, const FtrlParameters<T>& parameters, T lr_power, b
   }
 }
 
-// FtrlV2 has the shrinkage as an additional input.
+// The rule of the ops Ftrl and, if `kShrinks`, FtrlV2, which has the L2 shrinkage as another input.
 template <bool kShrinks>
 struct FtrlRuleBase {
   static constexpr int kNumVariables = 3;

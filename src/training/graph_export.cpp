@@ -30,9 +30,9 @@ GraphExport& GraphExport::of(const Graph& graph) {
 GraphExport::Incremental::Incremental(const Graph& graph)
     : lowering(graph), writer(lowering.lowered(), options_with_shapes()) {}
 
-// Updates the nodes in graph_def_. If nodes were only added to the graph, the previous export is
-// extended, else it starts again. incremental_ is empty meanwhile, so that an exception discards
-// the incomplete export.
+// Updates the nodes in graph_def_. If nodes were only added to the graph, extends the previous
+// export; otherwise exports all nodes again. incremental_ is empty meanwhile, so that an exception
+// discards the incomplete export.
 std::unique_ptr<GraphExport::Incremental> GraphExport::extend_or_restart(
     const std::vector<std::string>& saveable_names) {
   std::unique_ptr<Incremental> incremental = std::move(incremental_);

@@ -18,16 +18,16 @@ namespace runhooks {
 class GraphExport {
  public:
   explicit GraphExport(const Graph& graph) : graph_(graph) {}
-  // The instance shared by all callers, which lives as long as the graph.
+  // Returns the instance that all callers share, which lives as long as the graph.
   static GraphExport& of(const Graph& graph);
 
-  // The GraphDef with the shapes of all outputs, for TensorBoard.
+  // Returns the serialized GraphDef with the shapes of all outputs, for TensorBoard.
   const std::string& graph_def();
   // Hash of the bytes of graph_def().
   uint64_t fingerprint();
   std::string graph_text();
-  // A MetaGraphDef with the collections, for tf.train.import_meta_graph(). It includes save and
-  // restore operations for TensorFlow; this package does not run them.
+  // Returns a serialized MetaGraphDef with the collections, for tf.train.import_meta_graph(). It
+  // includes save and restore operations for TensorFlow; this package does not run them.
   const std::string& meta_graph();
 
  private:

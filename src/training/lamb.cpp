@@ -79,7 +79,8 @@ class Lamb : public AdamFamily {
     std::vector<Output> inputs = shared_inputs(graph, variable);
     inputs.push_back(cast_like(graph, decay, variable));
     inputs.push_back(dense.values);
-    // By default, the variables excluded from decay are also excluded from adaptation.
+    // By default, the variables that are excluded from weight decay are also excluded from layer
+    // adaptation, which scales the step to the norm of the variable.
     const char* argument = args().has("exclude_from_layer_adaptation")
                                ? "exclude_from_layer_adaptation"
                                : "exclude_from_weight_decay";
@@ -89,7 +90,7 @@ class Lamb : public AdamFamily {
   }
 
  private:
-  // True if one of the argument's patterns matches part of the variable's name.
+  // True if `argument` is set and one of its patterns matches part of the variable's name.
   bool is_excluded(const Variable& variable, const char* argument) const {
     if (!args().has(argument)) return false;
     for (const std::string& pattern : args().texts(argument)) {

@@ -49,7 +49,7 @@ class Expressions {
 // the gradient in these steps. `rho` is 1 / dot(step, change), or 0 for an unused pair.
 struct History {
   std::vector<Output> steps, changes, rho;
-  Output scale;  // of the initial inverse Hessian
+  Output scale;  // factor of the initial inverse Hessian, which is diagonal
 };
 
 class Lbfgs : public Optimizer {
@@ -74,7 +74,8 @@ class Lbfgs : public Optimizer {
   }
   void create_non_slot_variables(Graph& graph, const VariablePtr& first) override;
   void prepare(Graph& graph) override {
-    // Hooks use the learning rate if a graph has one, so it is created only if it has an effect.
+    // Hooks may report or change the learning rate of a graph. So the rate is created only if it
+    // has an effect: L-BFGS steps on the full data ignore it.
     if (!is_full_batch(graph)) learning_rate_ = hyperparameter(graph, "learning_rate", 0.2);
     gradients_.clear();
   }
@@ -92,8 +93,8 @@ class Lbfgs : public Optimizer {
  private:
   enum StateVariable { kPoint, kGradient, kDirection, kSteps, kChanges, kRho, kScalars, kSquares };
   static constexpr int kMaxRejected = 12;
-  // A step is accepted if the loss does not increase at its end, or increases with at most this
-  // fraction of the slope at its start.
+  // A step is accepted if the slope of the loss at its end is at most this fraction of the absolute
+  // slope at its start. The end may be slightly behind the minimum.
   static constexpr double kMaxSlopeRatio = 0.25;
 
   Output state(StateVariable which) const { return state_[static_cast<size_t>(which)]->snapshot; }
@@ -148,7 +149,8 @@ void Lbfgs::create_non_slot_variables(Graph& graph, const VariablePtr& first) {
   add("steps", pairs, 0);
   add("changes", pairs, 0);
   add("rho", Shape{num_pairs_}, 0);
-  // The step length, the number of rejected trials, 1 after the first step, and the scale.
+  // Four numbers: the step length, the number of rejected trials, a flag that is 1 after the first
+  // step, and the scale of the initial inverse Hessian.
   add("numbers", Shape{4}, 0);
   add("squares", vector, 0.1);
 }
@@ -176,8 +178,8 @@ Output Lbfgs::flatten(Expressions& f, const std::vector<Output>& parts) const {
   return f.g.op("ConcatV2", vectors);
 }
 
-// The diagonal of the Gauss-Newton matrix, summed over replicas. Elements that are unknown or 0 are
-// set to 1.
+// Returns the diagonal of the Gauss-Newton matrix, summed over replicas. Elements that are unknown
+// or 0 are set to 1.
 Output Lbfgs::curvature(Expressions& f) const {
   std::vector<Output> parts;
   for (const auto& part : gradients_) {
@@ -200,7 +202,7 @@ bool is_bias(const Variable& variable) {
   return false;
 }
 
-// The strength of a penalty for each weight. A scalar if biases have the same penalty as weights.
+// Returns the strength of a penalty for each weight; a scalar if biases have the same penalty.
 Output Lbfgs::penalty(Expressions& f, double strength) const {
   if (penalizes_bias_) return f.constant(strength);
   std::vector<double> strengths;
@@ -211,8 +213,8 @@ Output Lbfgs::penalty(Expressions& f, double strength) const {
   return f.g.constant(Tensor::vector<double>(strengths), "penalty");
 }
 
-// The pseudo-gradient of loss + l1 |x|. At 0 it is the one-sided derivative of a descent direction,
-// or 0 if the loss increases in both directions.
+// Returns the pseudo-gradient of loss + l1 |x|. Where x is 0, it is the one-sided derivative in the
+// direction of descent, or 0 if the sum increases in both directions.
 Output Lbfgs::pseudo_gradient(Expressions& f, Output x, Output gradient) const {
   if (l1_ == 0) return gradient;
   const Output l1 = penalty(f, l1_);
@@ -291,7 +293,7 @@ Output Lbfgs::full_batch_step(Expressions& f,
   const Output step = subtract(g, x, state(kPoint)),
                change = subtract(g, gradient, state(kGradient));
   // The slopes of the loss along the last step, at its start and end. The step was too long if the
-  // loss increases at the end.
+  // slope at its end is clearly positive.
   const Output start_slope = f.dot(previous_slopes, step), end_slope = f.dot(slopes, step);
   const Output is_short =
       g.op("LessEqual",
@@ -304,8 +306,8 @@ Output Lbfgs::full_batch_step(Expressions& f,
   const History history = updated_history(f, accepts_pair, restarts, step, change);
   const Output next_step = direction(f, history, slopes);
 
-  // Limits the length of a step, because the loss may be infinite far away: 1 for the first step,
-  // and 1 plus the norm of x for later steps.
+  // Limits the length of a step, because the loss may be infinite far away. The limit is 1 for the
+  // first step, and 1 plus the norm of x for later steps.
   const Output has_pair = f.less(zero, history.rho[0]);
   const Output max_norm = add(g, f.constant(1), f.select(has_pair, f.norm(x), zero));
   const Output full = f.quotient(max_norm, f.maximum(f.norm(next_step), max_norm));
@@ -317,8 +319,8 @@ Output Lbfgs::full_batch_step(Expressions& f,
   const Output next_gradient = f.select(is_accepted, gradient, state(kGradient));
   const Output next_direction = f.select(is_accepted, next_step, state(kDirection));
 
-  // The optimizer has converged if the next step of each weight is small: compared with the largest
-  // weight, or with the precision that the data allow, which is 1 / sqrt(curvature).
+  // The optimizer has converged if the next step of each weight is small. It is compared with the
+  // largest weight, and with 1 / sqrt(curvature), the precision that the data allow.
   const Output remaining = g.op("Abs", {next_step});
   const Output by_size =
       g.op("LessEqual", {remaining, multiply(g, f.constant(tolerance_), f.max_abs(x))});
@@ -367,8 +369,8 @@ Output Lbfgs::mini_batch_step(Expressions& f,
 }
 
 Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
-  // One group instead of a control edge from each gradient to each new operation, whose number
-  // would be quadratic.
+  // New operations wait for one group op. A control edge from each gradient to each new operation
+  // would make the number of edges quadratic.
   const ControlDependencies after_gradients(graph, {graph.group(updates, "gradients")});
   Expressions f(graph);
   std::vector<Output> values, gradients;
@@ -382,7 +384,7 @@ Operation* Lbfgs::finish(Graph& graph, const std::vector<Operation*>& updates) {
   std::vector<Output> next;
   const Output next_x = is_full_batch(graph) ? full_batch_step(f, x, gradient, &next)
                                              : mini_batch_step(f, x, gradient, &next);
-  // All values must be read before the first variable changes.
+  // Every new value must be computed from the old variables, before the first one changes.
   std::vector<Operation*> computed = {next_x.op};
   for (const Output& value : next) {
     if (value) computed.push_back(value.op);

@@ -15,16 +15,16 @@ class LoweredUpdate {
   LoweredUpdate(Graph& graph, const Operation& op, const std::vector<Output>& inputs);
 
   Graph& graph() const { return graph_; }
-  // The value of input i before the update.
+  // Returns the value of input i before the update.
   Output value(int i) const { return values_[static_cast<size_t>(i)]; }
   Output scalar(double x) const;
   // Updates a running mean: variable += (target - variable) * (1 - beta). Returns the new value.
   Output update_mean(int variable, Output target, Output beta);
-  // The same for a sparse target, given as rows and indices.
+  // Like update_mean(), for a sparse target that is given as rows and their indices.
   Output update_mean_rows(int variable, Output rows, Output indices, Output beta);
   // Scatters rows into a tensor of zeros with the variable's shape.
   Output scatter(int variable, Output rows, Output indices) const;
-  // A mask of the variable's shape that is true in the indexed rows.
+  // Returns a mask with the variable's shape that is true in the indexed rows.
   Output row_mask(int variable, Output rows, Output indices) const;
   void set(int variable, Output value);
   // Assigns `value` to the first variable, after all other assignments. This operation is the

@@ -21,7 +21,7 @@ Operation* add_assign_op(Graph& graph, const Variable& variable, Output value) {
 
 namespace {
 
-// Adds the operation to the collection in which hooks look for it.
+// Adds the training operation to the collection in which hooks look for it.
 Operation* register_train_op(Graph& graph, Operation* train_op) {
   graph.add_to_collection(collection_keys::kTrainOp, train_op);
   return train_op;
@@ -122,7 +122,7 @@ Operation* Optimizer::apply_gradients(Graph& graph,
     updates.push_back(apply_constraint(graph, pair, update));
   }
   if (!global_step) {
-    // As in TensorFlow, the training op has the name of the scope.
+    // As in TensorFlow, the training op is named after the name scope of the step.
     Operation* finished = finish(graph, updates);
     return register_train_op(graph, graph.op("NoOp").after({finished}).named(scope.name()));
   }
@@ -229,7 +229,7 @@ Output Optimizer::hyperparameter_value(Graph& graph,
 bool Optimizer::is_penalized() const {
   const auto may_be_nonzero = [this](const std::string& name) {
     const Value* value = args_.find(name);
-    // Tensors and functions may have any value, so they count as penalties.
+    // A tensor or function may have any value, so it counts as a nonzero penalty.
     if (!value) return false;
     if (const auto* integer = value->get_if<int64_t>()) return *integer != 0;
     const auto* real = value->get_if<double>();

@@ -31,13 +31,13 @@ class Optimizer {
   const std::string& name() const { return name_; }
   // True for full-batch methods, which need all rows of the data in each step.
   virtual bool needs_all_rows() const { return false; }
-  // Names of the arguments that add a penalty on weights, which changes the optimum.
+  // Returns the names of the arguments that add a penalty on weights, which changes the optimum.
   virtual std::vector<std::string> penalty_arguments() const { return {}; }
   // True if one of these arguments may be nonzero.
   bool is_penalized() const;
 
-  // Gradients of the loss with respect to `variables`, by default all trainable ones. `grad_loss`
-  // is the gradient of the loss itself, by default 1.
+  // Returns the gradients of the loss with respect to `variables`, by default all trainable ones.
+  // `grad_loss` is the gradient of the loss itself, by default 1.
   std::vector<GradientAndVariable> compute_gradients(Graph& graph,
                                                      Output loss,
                                                      std::vector<VariablePtr> variables = {},
@@ -54,7 +54,7 @@ class Optimizer {
                       std::vector<VariablePtr> variables = {},
                       const std::string& name = "");
 
-  // The slot of a variable ("momentum"), or NULL.
+  // Returns the slot of a variable, such as "momentum", or NULL if the variable does not have it.
   VariablePtr slot(const Variable& variable, const std::string& slot_name) const;
   std::vector<std::string> slot_names() const;
   std::vector<VariablePtr> slots() const;
@@ -103,14 +103,14 @@ class Optimizer {
   Output hyperparameter_value(Graph& graph, const std::string& name, const double* fallback);
 
   std::string name_;
-  std::string submodel_;  // the trained submodel: the first component of the variables' names
+  std::string submodel_;  // the submodel that is trained, such as "dnn"; names the learning rate
   Args args_;
   std::map<std::pair<const Variable*, std::string>, VariablePtr> slots_;
 };
 
 // Creates an optimizer by its registered name ("Ftrl"). Throws on invalid hyperparameters.
 std::shared_ptr<Optimizer> make_optimizer(const std::string& type, const Args& args);
-// Names of the optimizers that scripts may pass as strings.
+// Returns the names of the optimizers, which scripts may pass as strings instead of objects.
 std::vector<std::string> optimizer_names();
 
 // Registers an optimizer class under `type`, the name that estimators accept. Further arguments are

@@ -37,8 +37,8 @@ void append_operations(const Value& value,
   }
 }
 
-// True if the op may change a variable. Ops that call functions count, because the functions are
-// not inspected.
+// True if the op may change a variable. Also true for each op that calls functions, because the
+// functions are not inspected.
 bool may_change(const OpDef& def) {
   return !def.mutates.empty() || def.calls_functions || def.is_host_function;
 }
@@ -180,8 +180,8 @@ class CustomOptimizer : public Optimizer {
   std::map<const Variable*, std::vector<std::string>> slot_names_;
   std::vector<VariablePtr> non_slot_variables_;
   NamedValues hyperparameters_,
-      prepared_values_;         // all values of `hyperparameters_` are scalar tensors
-  size_t first_operation_ = 0;  // index of the first operation of the step
+      prepared_values_;         // the values of `hyperparameters_` are scalar tensors
+  size_t first_operation_ = 0;  // index in the graph of the first operation that the step adds
 };
 
 }  // namespace

@@ -120,7 +120,7 @@ class RestoreKernel : public Kernel {
   }
 };
 
-// Merges several bundles into one.
+// Merges several tensor bundles (the file format of checkpoints) into one.
 class MergeKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -150,7 +150,7 @@ class MergeKernel : public Kernel {
   }
 
  private:
-  // Removes the files of a bundle, and its directory if that is then empty.
+  // Removes the files of a bundle, and the directory that contained them if it is then empty.
   static void remove_bundle(const std::string& prefix) {
     const std::string folder = parent_folder(prefix), base = base_name(prefix);
     if (folder.empty()) return;

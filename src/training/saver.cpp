@@ -129,15 +129,16 @@ class DeletionJournal {
   bool retains_file_ = false;
 };
 
-// The names of the checkpoints in `folder` that the temporary file `path` of a killed process
-// lists.
+// Returns the names of the checkpoints in `folder` that `path` lists, a temporary file of a killed
+// process.
 std::vector<std::string> checkpoints_listed_in(const std::string& path,
                                                const std::string& folder,
                                                const std::string& state_name) {
   CheckpointState listed_state;
   std::string problem;
   if (!parse_checkpoint_state(read_whole_file(path), &listed_state, &problem)) return {};
-  // A pending state file also lists older checkpoints, which are complete.
+  // A pending state file (PendingStateFile) also lists older checkpoints. These are complete, so
+  // only its newest checkpoint counts.
   const bool is_next = is_temporary_of(path, pending_prefix(state_name));
   if (is_next) listed_state.all_model_checkpoint_paths = {listed_state.model_checkpoint_path};
   std::vector<std::string> names;
@@ -175,7 +176,7 @@ void remove_leftovers(const std::string& folder,
                       const std::string& state_name) {
   const std::vector<std::string> leftover_files = stale_files(folder, {journal_prefix(state_name)});
   if (!leftover_files.empty()) {
-    std::vector<std::string> warnings;  // ignored here; restoring reports them
+    std::vector<std::string> warnings;  // ignored here; restoring a checkpoint reports them
     const auto state = read_checkpoint_state(folder, &warnings, state_name);
     std::vector<std::string> listed;
     if (state) listed = newest_first(*state);
@@ -279,7 +280,7 @@ void Saver::write(Session& session,
   }
 }
 
-// A file that cannot be deleted only wastes disk space, so this is a warning.
+// Deletes a checkpoint. A file that cannot be deleted only wastes disk space, so this only warns.
 bool Saver::try_delete(const std::string& path, const SaveNames& names) {
   try {
     delete_checkpoint(path, names.meta_suffix);
@@ -323,7 +324,7 @@ std::vector<std::string> Saver::last_checkpoints() const {
   return paths;
 }
 
-// The list of checkpoints after adding `path` as the newest and dropping the oldest.
+// Returns the list of checkpoints after adding `path` as the newest and dropping the oldest.
 Saver::Checkpoints Saver::checkpoints_with(const std::string& path) const {
   Checkpoints checkpoints = checkpoints_;
   if (options_.max_to_keep <= 0) return checkpoints;
@@ -338,8 +339,8 @@ Saver::Checkpoints Saver::checkpoints_with(const std::string& path) const {
   return checkpoints;
 }
 
-// The checkpoints to delete: those that are not in `remaining`, except one for each period of
-// keep_checkpoint_every_n_hours.
+// Returns the checkpoints to delete: those that are not in `remaining`, except one for each period
+// of keep_checkpoint_every_n_hours, which is kept forever.
 std::vector<std::string> Saver::expired(const Checkpoints& remaining,
                                         double* next_permanent_save) const {
   std::vector<std::string> expired_checkpoints;

@@ -98,7 +98,7 @@ class Saver {
   SaverOptions options_;
   bool is_built_ = false;
   std::vector<SaveablePtr> saveables_, attached_;
-  std::string cleaned_prefix_;  // prefix and state name for which remove_leftovers() has run
+  std::string cleaned_prefix_;  // prefix and state name of the last call of remove_leftovers()
   Checkpoints checkpoints_;
   double next_permanent_save_;
 };

@@ -15,7 +15,7 @@ Operation* group_initializers(Graph& graph, const char* variables, const char* n
   return graph.group(initializers, name);
 }
 
-// Initializers of resources other than variables (tf.initialize_resources()).
+// Returns the initializers of resources other than variables (tf.initialize_resources()).
 std::vector<Operation*> resource_initializers(const Graph& graph) {
   std::vector<Operation*> initializers;
   for (const SaveablePtr& saveable : saveables_in(graph)) {
@@ -26,8 +26,8 @@ std::vector<Operation*> resource_initializers(const Graph& graph) {
   return initializers;
 }
 
-// The only item of a collection, which an earlier scaffold of this graph added; NULL if the
-// collection is empty.
+// Returns the only item of a collection, which the user or an earlier scaffold has added; NULL if
+// the collection is empty.
 const CollectionItem* single_item(const std::vector<CollectionItem>& items,
                                   const char* collection) {
   if (items.size() > 1) {
@@ -53,7 +53,7 @@ Operation* get_or_create_group(Graph& graph,
   return op;
 }
 
-// Initializers of tables, and of iterators whose datasets depend on variables.
+// Returns the initializers of tables, and of iterators whose datasets depend on variables.
 std::vector<Operation*> table_initializers(const Graph& graph) {
   std::vector<Operation*> result;
   for (const CollectionItem& item : graph.collection(collection_keys::kTableInitializers)) {

@@ -39,7 +39,7 @@ void close_writer(EventFileWriter* writer, const std::string& logdir) {
       last.process = process_id();
     }
   } catch (const Error&) {
-    // This runs in a deleter, which cannot report errors.
+    // The deleter of a shared pointer calls this function, and must not throw.
   }
   delete writer;
 }

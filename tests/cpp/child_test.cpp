@@ -51,7 +51,7 @@ ChildProcess::ChildProcess(const std::function<int(const Send&)>& body) {
 }
 
 ChildProcess::~ChildProcess() {
-  if (id_ > 0) {  // a check failed before wait()
+  if (id_ > 0) {  // the test did not call wait(), because a check failed before
     kill();
     wait();
   }

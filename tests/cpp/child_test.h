@@ -12,7 +12,7 @@ namespace runhooks_test {
 // system cannot fork.
 class ChildProcess {
  public:
-  // A function with which the child sends bytes to receive() of its parent.
+  // A function that the child calls to send bytes, which the parent reads with receive().
   using Send = std::function<void(const std::string&)>;
 
   explicit ChildProcess(const std::function<int(const Send&)>& body);

@@ -75,7 +75,8 @@ Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles) 
       std::shared_ptr<CoreObject>(std::make_shared<DatasetValuedFunction>(function, pattern)));
 }
 
-// A function that returns the first component of an element modulo 3, or the constant `n`.
+// Returns a function whose value is the constant `n` or, if n is 0, the first component of an
+// element modulo 3.
 Value int64_function(const DatasetPtr& input, int64_t n) {
   return function_value(input, [n](Graph& g, const std::vector<Output>& args) {
     if (n > 0) return std::vector<Output>{g.constant(Tensor::scalar(n))};

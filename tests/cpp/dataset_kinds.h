@@ -10,7 +10,7 @@
 namespace runhooks_test {
 
 runhooks::Value number(int64_t x);
-// Elements of two numbers and a string.
+// Returns a dataset with `n` elements, each of two numbers and a string.
 DatasetPtr rows_of(int64_t n);
 runhooks::Value function_value(const DatasetPtr& input,
                                const runhooks::DatasetFunction::Builder& builder);
@@ -19,13 +19,15 @@ DatasetPtr doubled(const DatasetPtr& input, int64_t num_parallel_calls = 1, bool
 // A dataset of this type whose predicate holds for elements whose first component has a number of
 // at least `threshold`.
 DatasetPtr filtered(const DatasetPtr& input, double threshold, const char* type = "FilterDataset");
-// A function that returns a dataset with `count` copies of its argument. `shuffles` adds a shuffle.
+// Returns a function whose value is a dataset with `count` copies of its argument, shuffled if
+// `shuffles` is true.
 runhooks::Value repeating_function(const DatasetPtr& input, int64_t count, bool shuffles);
 // Repeats each element twice.
 DatasetPtr flat_mapped(const DatasetPtr& input);
 DatasetPtr interleaved(const DatasetPtr& input, int64_t cycle, int64_t block);
 runhooks::Value list_of(const std::vector<DatasetPtr>& datasets);
-// Windows of elements with one component. If `batched` is true, each window becomes a batch.
+// Returns windows of `input`, whose elements have one component. If `batched` is true, each window
+// becomes a batch.
 DatasetPtr windows(const DatasetPtr& input,
                    int64_t size,
                    int64_t shift,
@@ -33,9 +35,10 @@ DatasetPtr windows(const DatasetPtr& input,
                    int64_t stride = 1,
                    bool drop_remainder = false);
 
-// At least one dataset of each kind that reads no files.
+// Returns at least one dataset of each kind that reads no files.
 std::vector<DatasetPtr> datasets_in_memory();
-// At least one dataset of each kind that reads files, which are written to the existing `folder`.
+// Writes files to the existing directory `folder`, and returns at least one dataset of each kind
+// that reads files.
 std::vector<DatasetPtr> datasets_of_files(const std::string& folder);
 
 }  // namespace runhooks_test

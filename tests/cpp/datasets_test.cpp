@@ -67,7 +67,7 @@ std::vector<double> numbers_of(const Dataset& dataset, size_t limit) {
 void check_resumes(const Dataset& dataset, size_t cut, size_t limit) {
   auto whole = dataset.make_iterator(), stopped = dataset.make_iterator(),
        resumed = dataset.make_iterator();
-  stopped->restore(whole->save());  // the random seeds
+  stopped->restore(whole->save());  // gives both iterators the same random seeds
   std::vector<Components> expected = elements_of(*whole, limit);
   const size_t num_read = elements_of(*stopped, cut).size();
   elements_of(*resumed, 3);
@@ -92,7 +92,7 @@ void check_iterators_are_independent(const Dataset& dataset,
   std::string separate[2], interleaved[2];
   for (int i = 0; i < 2; ++i) {
     auto other = dataset.make_iterator();
-    other->restore(iterators[i]->save());  // the random seeds
+    other->restore(iterators[i]->save());  // gives both iterators the same random seeds
     separate[i] = text_of(elements_of(*other, limit));
   }
   size_t num_left[] = {limit, limit};

@@ -14,18 +14,18 @@ namespace runhooks_test {
 using DatasetPtr = std::shared_ptr<runhooks::Dataset>;
 using NamedValues = std::vector<std::pair<std::string, runhooks::Value>>;
 
-// A dataset of kind `type` that reads from `input`, if any.
+// Returns a dataset of kind `type` with these arguments. It reads from `input` unless that is NULL.
 DatasetPtr dataset_of(const std::string& type, const NamedValues& args, DatasetPtr input = nullptr);
 DatasetPtr range_of(int64_t n);
 // The kinds of all datasets that dataset_of() has created.
 std::set<std::string>& created_types();
 
-// Up to `limit` of the remaining elements.
+// Reads and returns up to `limit` of the remaining elements.
 std::vector<runhooks::Components> elements_of(runhooks::DatasetIterator& iterator,
                                               size_t limit = 100000);
-// All components as text, for messages.
+// Returns all components of the elements as text, for comparisons and messages.
 std::string text_of(const std::vector<runhooks::Components>& elements);
-// The numbers of component 0 of all elements.
+// Returns the numbers in component 0 of up to `limit` elements.
 std::vector<double> numbers_of(const runhooks::Dataset& dataset, size_t limit = 100000);
 
 // Saves the state of an iterator after `cut` elements and restores it in another iterator. Checks

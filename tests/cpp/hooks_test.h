@@ -73,7 +73,7 @@ inline std::string fresh_folder(const char* name) {
   return str_cat(runhooks_test::temporary_folder(), "/", name, ++count);
 }
 
-// Log lines since the scope began.
+// The log lines since the last CapturedLog was created.
 inline std::vector<std::string> log_lines;
 
 struct CapturedLog {
@@ -86,7 +86,7 @@ struct CapturedLog {
     set_log_verbosity(LogLevel::kWarn);
     set_log_sink(nullptr);
   }
-  // Lines that contain `text`, separated by newlines.
+  // Returns the lines that contain `text`, separated by newlines.
   std::string with(const std::string& text) const {
     std::vector<std::string> found;
     for (const std::string& line : log_lines) {

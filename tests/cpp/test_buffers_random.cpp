@@ -14,8 +14,8 @@ using namespace runhooks_test;
 
 namespace {
 
-// A random graph with all kinds of buffers: new, forwarded, possibly forwarded, constant between runs,
-// variables and their updates. All values are rows of `width` numbers.
+// A random graph with all kinds of buffers: new, forwarded, possibly forwarded, constant between
+// runs, variables and their updates. All values are rows of `width` numbers.
 class RandomGraph {
  public:
   RandomGraph(std::mt19937_64& random, int64_t width, int size)

@@ -127,7 +127,8 @@ TEST(cluster_gradients_are_averaged_once) {
   auto grads_and_vars = optimizer->compute_gradients(*graph, loss);
   CHECK(scope.has_gradients());
   CHECK(scope.has_mean_gradients(grads_and_vars[0].gradient.values));
-  // Clipped gradients are already averaged, and must not be averaged again.
+  // This gradient is computed from an averaged one, as a clipped gradient is. It must not be
+  // averaged again.
   grads_and_vars[0].gradient = graph->op("Neg", {grads_and_vars[0].gradient.values});
   const Operation* last = scope.last();
   optimizer->apply_gradients(*graph, grads_and_vars, nullptr);

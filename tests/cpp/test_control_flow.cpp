@@ -186,7 +186,7 @@ TEST(control_flow_updates_variables_of_the_taken_branch) {
   const Output changed = add_cond(p.g, pred, adds(10), adds(100), "cond")[0];
   Session session(p.graph);
   session.run(v->initializer);
-  // A read in the same run returns the value before the update.
+  // A read that is fetched in the same run returns the value before the branch updates it.
   const auto first = session.run({changed, v->snapshot}, {{pred, Tensor::scalar(true)}});
   CHECK_EQ(number(first[0]), 11.0);
   CHECK_EQ(number(first[1]), 1.0);

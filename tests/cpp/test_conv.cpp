@@ -92,7 +92,7 @@ void check_convolution(const Sizes& s, std::mt19937& random) {
   for (int num_threads : {1, 2, 3}) {
     const Threads threads(num_threads);
     Session session(graph);
-    for (int run = 0; run < 2; ++run) {  // the second run must not depend on the first
+    for (int run = 0; run < 2; ++run) {  // results of the first run must not change the second
       const auto got = session.run({y, dx, dw}, {{image, x}, {filter, w}, {grad, dy}});
       for (size_t i = 0; i < 3; ++i) {
         CHECK_EQ(got[i].num_elements(), expected[i].num_elements());

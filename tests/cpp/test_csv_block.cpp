@@ -47,7 +47,7 @@ DatasetPtr csv_of(const std::vector<std::string>& files, bool skips) {
 
 struct Kind {
   bool has_quotes = false, has_returns = false;
-  uint64_t invalid_every = 0;  // on average, one in this number of records is invalid; 0: none
+  uint64_t invalid_every = 0;  // if n > 0, one in n records is invalid on average; 0: none is
 };
 
 std::string quoted_field(std::mt19937_64& random) {

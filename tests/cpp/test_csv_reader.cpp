@@ -12,7 +12,7 @@ namespace {
 struct Split {
   CsvSplit result = CsvSplit::kRecord;
   std::vector<std::string> fields;
-  size_t size = 0;  // includes the record's end
+  size_t size = 0;  // bytes of the record, including its line end
 };
 
 // Splits off one record by the rules that io/formats/csv_reader.h describes. Quotes are special

@@ -225,7 +225,7 @@ TEST(mapped_elements_come_from_a_function_with_its_own_plan) {
   CHECK_EQ(all.size(), size_t{5});
   CHECK_EQ(all[2].strings[1], "0");  // this batch has the rows 6, 0, 1
   CHECK(all[2].numbers[0] > 6 && all[2].numbers[0] < 7);
-  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the generator has advanced
+  CHECK(all[0].numbers[0] != all[2].numbers[1]);  // the same row, with other noise
 }
 
 TEST(mapped_iterators_resume_bit_for_bit) {
@@ -377,7 +377,7 @@ TEST(killed_input_pipeline_resumes_from_its_checkpoint) {
   const std::string folder = runhooks_test::temporary_folder() + "/pipeline";
   create_directories(folder);
   std::vector<Pair> expected;
-  // The child draws the random seeds, so only the checkpoint contains them.
+  // The child process draws the random seeds, so this process knows them only from the checkpoint.
   const std::string path = folder + "/input.ckpt", rest = folder + "/rest";
   runhooks_test::ChildProcess child([&]() -> int {
     Pipeline killed(noisy_rows(1));

@@ -104,7 +104,8 @@ TEST(batched_products_have_the_bits_of_single_ones) {
   }
 }
 
-// The product of a column and a number has one term per sum, whichever kernel computes it.
+// Tests products of a column and a number. Each result has one term, so it must be the same for
+// every kernel.
 TEST(batched_products_with_a_number_match_single_rows) {
   std::mt19937 random(32);
   for (const Kernels* table : tables()) {

@@ -62,7 +62,7 @@ TEST(graph_export_of_a_growing_graph) {
   check_same(exported, *graph);
   add_sum(*graph, "behind");
   check_same(exported, *graph);
-  add_variable(*graph, "b");  // needs a new saver
+  add_variable(*graph, "b");  // the exported saver must now also save this variable
   check_same(exported, *graph);
   add_sum(*graph, "save");  // has the same name as the saver's scope
   graph->finalize();

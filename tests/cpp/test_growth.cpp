@@ -93,6 +93,6 @@ TEST(work_before_the_first_step_is_linear_in_the_graph) {
       total += looks;
     }
     runhooks_test::context().clear();
-    CHECK(total > 800 * 10);  // ensures that visits are counted
+    CHECK(total > 800 * 10);  // fails if the passes do not count their visits
   }
 }

@@ -7,7 +7,8 @@ using namespace hooks_test;
 
 namespace {
 
-// Replaces sleeping by an increase of the global step, as if another process had trained.
+// Replaces the sleep function: increases the global step instead of sleeping, as if another process
+// had trained.
 struct FakeSleep {
   static inline Session* session = nullptr;
   static inline VariablePtr step;

@@ -81,8 +81,8 @@ WireWriter write_slice(const TensorSlice& slice) {
   return out;
 }
 
-// A slice that spans a whole dimension may omit its length. Such a length is -1 until
-// resolve_slices() sets it.
+// Reads the position of a slice. In the file, a slice that spans a whole dimension may omit its
+// length there. Such a length is -1 until resolve_slices() sets it.
 TensorSlice read_slice(WireReader r) {
   TensorSlice slice;
   while (r.next()) {
@@ -153,7 +153,7 @@ BundleEntry read_bundle_entry(std::string_view bytes,
 
 namespace {
 
-// Order-preserving encodings: the encoded bytes sort in the order of the values.
+// Appends a number in an order-preserving encoding: the encoded bytes sort in the order of values.
 void append_ordered_unsigned(std::string& out, uint64_t value) {
   std::string digits;
   for (; value; value >>= 8) digits.insert(digits.begin(), static_cast<char>(value & 0xff));
@@ -170,8 +170,8 @@ void append_ordered_string(std::string& out, std::string_view text) {
   out.append("\0\1", 2);
 }
 
-// Writes the number in two's complement with n bytes and inverts the first n bits. They encode the
-// sign and the length, so 7 n - 1 bits hold the value.
+// Like append_ordered_unsigned(), for signed numbers. Writes two's complement with n bytes and
+// inverts the first n bits. They encode sign and length, so 7 n - 1 bits remain for the value.
 void append_ordered_signed(std::string& out, int64_t value) {
   const uint64_t magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
   int n = 1;
@@ -211,7 +211,8 @@ std::string bundle_data_path(const std::string& prefix, int shard, int num_shard
 
 namespace {
 
-// The checksum of a length is that of a fixed-width number, although the file stores a varint.
+// Extends a checksum by the length of a string. As in TensorFlow, it covers the length as a
+// fixed-width number, although the file stores a varint.
 uint32_t extend_with_length(uint32_t crc, uint64_t length) {
   std::string bytes;
   if (length > std::numeric_limits<uint32_t>::max())

@@ -50,10 +50,10 @@ BundleEntry read_bundle_entry(std::string_view bytes,
                               const std::string& name,
                               const std::string& path);
 
-// The key of a slice's entry, which sorts by name and then by position.
+// Returns the key of a slice's entry. Keys sort by name and then by the position of the slice.
 std::string bundle_slice_key(const std::string& name, const TensorSlice& slice);
 
-// PREFIX.index, PREFIX.data-00000-of-00001
+// Return PREFIX.index and a path such as PREFIX.data-00000-of-00001.
 std::string bundle_index_path(const std::string& prefix);
 std::string bundle_data_path(const std::string& prefix, int shard, int num_shards);
 

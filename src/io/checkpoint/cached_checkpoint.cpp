@@ -30,7 +30,8 @@ bool CachedCheckpoint::note(const std::string& folder,
                             const std::vector<std::string>& other_files) {
   checkpoint_.clear();
   if (checkpoint.empty()) return false;
-  // Stat before reading, so that a concurrent write invalidates the entry.
+  // Records the versions of the files before they are read, so that a concurrent write invalidates
+  // the cache.
   FileVersions versions;
   versions.add(join_path(folder, kCheckpointStateName));
   for (const std::string& name : other_files) versions.add(join_path(folder, name));

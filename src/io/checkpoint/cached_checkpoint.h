@@ -16,7 +16,7 @@ class CachedCheckpoint {
   bool note(const std::string& folder,
             const std::string& checkpoint,
             const std::vector<std::string>& other_files);
-  // The cached checkpoint of `folder`, or "" if none is cached or a file has changed.
+  // Returns the cached checkpoint of `folder`, or "" if none is cached or a file has changed.
   const std::string& in(const std::string& folder) const;
   bool is_set() const { return !checkpoint_.empty(); }
   uint64_t num_bytes() const { return versions_.num_bytes(); }

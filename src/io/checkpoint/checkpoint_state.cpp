@@ -39,7 +39,7 @@ CheckpointState from_bytes(const std::string& bytes) {
 std::string relative_to(const std::string& path, const std::string& dir) {
   const fs::path to = fs::absolute(fs_path(path)).lexically_normal();
   const fs::path folder = fs::absolute(fs_path(dir.empty() ? "." : dir));
-  // Treats "a/" and "a/." as "a".
+  // Appending "/" and taking the parent makes "a/" and "a/." equal to "a".
   const fs::path from = (folder / "").lexically_normal().parent_path();
   const fs::path result = to.lexically_relative(from);
   return path_text(result.empty() ? to : result);  // there is no relative path to another drive
@@ -70,7 +70,7 @@ CheckpointState make_checkpoint_state(const std::string& dir,
   if (paths.empty() || paths.back() != newest) paths.push_back(newest);
   const bool dir_is_absolute = is_absolute_path(dir);
   for (std::string& path : paths) {
-    // A relative path refers to the working directory, or to `dir` if that is absolute.
+    // A relative `path` refers to `dir` if that is absolute, otherwise to the working directory.
     const bool converts = relative ? is_absolute_path(path) || !dir_is_absolute
                                    : !is_absolute_path(path) && !dir_is_absolute;
     if (converts) path = relative_to(path, dir);

@@ -17,7 +17,7 @@ struct CheckpointState {
 constexpr const char* kCheckpointStateName = "checkpoint";
 
 std::string checkpoint_state_text(const CheckpointState& state);
-// FALSE and a reason in `*problem` if the text cannot be parsed.
+// Parses the text of a state file. If that fails, returns FALSE and sets `*problem` to the reason.
 bool parse_checkpoint_state(const std::string& text, CheckpointState* state, std::string* problem);
 
 // Makes the content of DIR/checkpoint, with `newest` as the last checkpoint. Paths are stored
@@ -37,20 +37,22 @@ std::optional<CheckpointState> read_checkpoint_state(
     std::vector<std::string>* warnings,
     const std::string& name = kCheckpointStateName);
 
-// Whether the index, or the single file of version 1, exists.
+// Whether the index of a checkpoint exists, or the single file of a checkpoint of version 1.
 bool checkpoint_exists(const std::string& prefix);
-// kFiles checks that the files are complete; kContent also reads all tensors.
+// How to check a checkpoint: kFiles checks that its files are complete; kContent also reads all
+// tensors.
 enum class CheckpointCheck { kFiles, kContent };
-// The reason why an existing checkpoint cannot be read; "" if it can.
+// Returns the reason why an existing checkpoint cannot be read; "" if it can be read.
 std::string checkpoint_problem(const std::string& prefix, CheckpointCheck check);
-// The end of a warning: names the older checkpoint that is used instead.
+// Returns the end of a warning about a checkpoint that cannot be read. It names `path`, the older
+// checkpoint that is used instead.
 std::string fallback_notice(const std::string& path);
 
-// All checkpoints of the state without duplicates, newest first.
+// Returns all checkpoints that the state lists, without duplicates, newest first.
 std::vector<std::string> newest_first(const CheckpointState& state);
 
-// The prefix of the newest readable checkpoint, or "". Skipped checkpoints are reported in
-// `*warnings`.
+// Returns the prefix of the newest checkpoint that can be read, or "". Checkpoints that cannot be
+// read are skipped and reported in `*warnings`.
 std::string latest_checkpoint(const std::string& dir,
                               std::vector<std::string>* warnings,
                               const std::string& name = kCheckpointStateName,

@@ -19,8 +19,8 @@ size_t common_prefix_size(std::string_view a, std::string_view b) {
   return i;
 }
 
-// A short key k with a <= k < b. In the index it separates a block that ends with a from a block
-// that begins with b.
+// Returns a short key k with a <= k < b. In the index of the table, it separates a block that ends
+// with key `a` from a block that begins with key `b`.
 std::string shortest_separator(const std::string& a, std::string_view b) {
   const size_t n = common_prefix_size(a, b);
   if (n == a.size() || n == b.size()) return a;
@@ -29,7 +29,7 @@ std::string shortest_separator(const std::string& a, std::string_view b) {
   return a.substr(0, n) + static_cast<char>(byte + 1);
 }
 
-// A short key that is not less than `a`.
+// Returns a short key that is not less than `a`, for the index entry of the last block.
 std::string short_successor(const std::string& a) {
   for (size_t i = 0; i < a.size(); ++i) {
     const auto byte = static_cast<uint8_t>(a[i]);

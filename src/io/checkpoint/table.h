@@ -42,8 +42,8 @@ class TableBuilder {
     uint64_t offset, size;
   };
   Handle write_block(BlockBuilder& block);
-  // Adds the last finished block to the index. `separator` is a key between its last key and the
-  // first key of the next block.
+  // Adds the last finished block to the index. `separator` is a key that is not less than the last
+  // key of this block, and less than the first key of the next one.
   void index_pending_block(const std::string& separator);
 
   size_t block_size_;

@@ -65,7 +65,7 @@ void BundleWriter::add_slice(const std::string& name,
 
 namespace {
 
-// The existing bundle of this name, or NULL if it is missing or unreadable.
+// Returns the existing bundle with this prefix, or NULL if it is missing or unreadable.
 std::unique_ptr<BundleReader> existing_bundle(const std::string& prefix) {
   try {
     if (!file_exists(bundle_index_path(prefix))) return nullptr;
@@ -79,7 +79,7 @@ std::unique_ptr<BundleReader> existing_bundle(const std::string& prefix) {
 
 void remove_data_files(const std::string& prefix, int num_shards) {
   for (int i = 0; i < num_shards; ++i) {
-    std::error_code ignored;  // the caller rethrows the original error
+    std::error_code ignored;  // called after another error, which the caller rethrows
     std::filesystem::remove(fs_path(bundle_data_path(prefix, i, num_shards)), ignored);
   }
 }
@@ -127,7 +127,8 @@ void BundleWriter::finish() {
   const bool is_up_to_date =
       current && current->has_same_content(entries()) && bundle_problem(prefix_, true).empty();
   if (!is_up_to_date) {
-    // Uses other names for the data files than the current bundle.
+    // Data file names contain the number of shards. Uses another number than the existing bundle,
+    // so that its data files are not overwritten.
     const int num_shards = current && current->num_shards() == 1 ? 2 : 1;
     write(num_shards);
     if (had_index || file_exists(bundle_data_path(prefix_, 0, 3 - num_shards))) {
@@ -138,9 +139,9 @@ void BundleWriter::finish() {
   items_.clear();
 }
 
-// Writes all data to shard 0. A second shard is empty; it only changes the file names, which
-// contain the number of shards. So the bundle does not overwrite the data of an existing bundle
-// with one shard.
+// Writes all data to shard 0. If `num_shards` is 2, the second shard is empty. It only changes the
+// file names, which contain the number of shards. So the data of an existing bundle with one shard
+// are not overwritten.
 void BundleWriter::write(int num_shards) {
   AtomicFile data(bundle_data_path(prefix_, 0, num_shards)), index(bundle_index_path(prefix_));
   std::map<std::string, std::string> entries;
@@ -439,7 +440,8 @@ bool intersect(const TensorSlice& a, const TensorSlice& b, TensorSlice* common) 
   return true;
 }
 
-// Copies the elements of `box`, in coordinates of the full tensor, between two slices.
+// Copies the elements in `box` from one slice of a tensor to another. The box and the two slices
+// are given in coordinates of the full tensor.
 void copy_box(const TensorSlice& box,
               const Tensor& from,
               const TensorSlice& from_slice,

@@ -44,7 +44,7 @@ class BundleWriter {
 
   std::string prefix_;
   std::vector<Item> items_;
-  std::map<std::string, BundleEntry> sliced_entries_;  // of tensors that add_slice() adds
+  std::map<std::string, BundleEntry> sliced_entries_;  // entries of tensors added by add_slice()
   std::set<std::string> keys_;
   uint64_t bytes_written_ = 0;
   bool finished_ = false;
@@ -103,7 +103,8 @@ class BundleReader {
   mutable std::vector<std::unique_ptr<InputFile>> shards_;
 };
 
-// The reason why the bundle cannot be read; "" if it can. With `reads_all`, reads every tensor.
+// Returns the reason why the bundle cannot be read; "" if it can be read. With `reads_all`, also
+// reads every tensor.
 std::string bundle_problem(const std::string& prefix, bool reads_all);
 // Removes data files of this prefix that the index does not use.
 void remove_unused_data_files(const std::string& prefix);

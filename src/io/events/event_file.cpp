@@ -55,8 +55,8 @@ void read_content(const WireReader& r, Event& event) {
   }
 }
 
-// The first second from `now` whose file name is free. Writers that start within one second use
-// consecutive seconds, so an exponential search finds it in logarithmic time.
+// Returns the first second from `now` on whose file name is free. Writers that start within one
+// second use consecutive seconds, so an exponential search takes logarithmic time.
 int64_t free_second(const std::string& logdir, const std::string& suffix, int64_t now) {
   const auto is_used = [&](int64_t second) {
     ++pass_work_count();
@@ -123,7 +123,7 @@ EventFileWriter::EventFileWriter(const std::string& logdir, const std::string& s
     : logdir_(logdir), clock_(clock ? std::move(clock) : system_clock_seconds) {
   create_directories(logdir);
   const double now = std::floor(clock_());
-  // Retry if another writer creates the file first.
+  // Tries the next free second if another writer creates the file first.
   for (auto seconds = static_cast<int64_t>(now); !records_; ++seconds) {
     seconds = free_second(logdir, suffix, seconds);
     const std::string path = join_path(logdir, event_file_name(seconds, suffix));

@@ -37,7 +37,7 @@ struct Event {
   Kind kind = Kind::kNone;
   Summary summary;
   SessionLog session_log;
-  // Content of the other kinds, such as the version or a serialized graph.
+  // Content of the kinds other than a summary, such as the version or a serialized graph.
   std::string bytes;
   std::string source_writer;
 
@@ -64,7 +64,7 @@ class EventFileWriter {
   const std::string& path() const { return records_->path(); }
 
   void add_scalars(const std::vector<std::pair<std::string, double>>& values, int64_t step);
-  // Writes the metadata of a tag only the first time.
+  // Writes the values of a step. The metadata of a tag are written only the first time.
   void add_summary(Summary summary, int64_t step);
   void add_serialized_summary(std::string_view bytes, int64_t step);
   void add_graph_def(std::string_view bytes, int64_t step = 0);
@@ -90,11 +90,11 @@ class EventFileWriter {
   std::optional<RecordWriter> records_;
 };
 
-// All events of a file. Drops a truncated last event and sets `*truncated`. Throws kDataLoss for a
-// damaged event.
+// Returns all events of a file. Drops a truncated last event and sets `*truncated`. Throws
+// kDataLoss for a damaged event.
 std::vector<Event> read_events(const std::string& path, bool* truncated = nullptr);
 
-// Event files of a directory, sorted by name; empty if the directory does not exist.
+// Returns the event files of a directory, sorted by name; empty if the directory does not exist.
 std::vector<std::string> list_event_files(const std::string& logdir);
 
 }  // namespace runhooks

@@ -20,7 +20,7 @@ void EvalMetricsReader::read_new(const std::string& path, File& file) {
   RecordReader reader(path);
   if (file.offset > 0) reader.seek(file.offset);
   std::string record;
-  // A truncated record at the end is still being written.
+  // Stops at a truncated record: another process is still writing it, so the next call reads it.
   while (reader.read(record) == RecordReader::Result::kRecord) {
     const Event event = read_event(record, path);
     for (const SummaryValue& value : event.summary) {
@@ -35,7 +35,7 @@ bool EvalMetricsReader::update(const std::string& path, File& file) {
   const uint64_t size = file_size(path);
   const double time = modification_time(path);
   if (size == file.size && time == file.time) return false;
-  // Event files only grow, so a shorter file is a new one.
+  // Event files only grow. A file that became shorter was replaced, so it is read from the start.
   if (size < file.offset) file = File();
   file.size = size;
   file.time = time;

@@ -28,7 +28,7 @@ class EvalMetricsReader {
   struct File {
     uint64_t size = 0;    // at the last read
     double time = 0;      // modification time at the last read
-    uint64_t offset = 0;  // of the next record
+    uint64_t offset = 0;  // where the next record begins
     bool is_damaged = false;
     EvalMetrics metrics;
   };
@@ -41,8 +41,8 @@ class EvalMetricsReader {
   uint64_t bytes_read_ = 0;
 };
 
-// Counts the evaluations that this process has written. Observers read the files only if it
-// changed.
+// Count the evaluations that this process has written. Code that waits for evaluations reads the
+// files only if the count has changed.
 void count_evaluation();
 uint64_t evaluation_count();
 

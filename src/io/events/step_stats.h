@@ -33,8 +33,8 @@ struct StepStats {
 
 std::string write_run_metadata(const StepStats& stats);
 
-// JSON for chrome://tracing and Perfetto, with one span per operation. `show_dataflow` adds arrows
-// from producers to consumers, `show_memory` the bytes held by outputs.
+// Returns JSON for chrome://tracing and Perfetto, with one span per operation. `show_dataflow` adds
+// arrows from producers to consumers, `show_memory` the bytes held by outputs.
 std::string chrome_trace(const StepStats& stats, bool show_dataflow, bool show_memory);
 
 }  // namespace runhooks

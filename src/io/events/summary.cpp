@@ -10,8 +10,8 @@ namespace runhooks {
 
 namespace {
 
-// TensorFlow's limits: 0, +-1e-12 times powers of 1.1 up to 1e20, and the largest doubles. Computed
-// by repeated multiplication, because other methods round differently.
+// Returns the bucket limits of TensorFlow's histograms: 0, +-1e-12 times powers of 1.1 up to 1e20,
+// and the largest doubles. Multiplies repeatedly, because other methods round differently.
 std::vector<double> make_limits() {
   std::vector<double> positive;
   for (double limit = 1e-12; limit < 1e20; limit *= 1.1) positive.push_back(limit);
@@ -48,7 +48,7 @@ Histogram make_histogram(const double* values, size_t count) {
   }
   h.num = static_cast<double>(count);
   for (size_t i = 0; i < limits.size(); ++i) {
-    // Joins consecutive empty buckets.
+    // Joins consecutive empty buckets: only the last of them is written.
     const bool joins_next = counts[i] <= 0 && i + 1 < limits.size() && counts[i + 1] <= 0;
     if (joins_next) continue;
     h.bucket_limit.push_back(limits[i]);
@@ -145,7 +145,8 @@ SummaryMetadata read_metadata(WireReader r) {
   return metadata;
 }
 
-// Writes the value. TensorFlow orders fields by number, so only a tensor comes after the node name.
+// Writes the value of a summary if its place is before or, with `after_node_name`, after the node
+// name. TensorFlow orders fields by number, so only a tensor comes after the node name.
 void write_content(WireWriter& out, const SummaryValue& value, bool after_node_name) {
   const auto* raw = std::get_if<RawSummary>(&value.value);
   if (value.tensor()) {

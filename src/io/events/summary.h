@@ -12,14 +12,14 @@
 
 namespace runhooks {
 
-// Counts per bucket: bucket[i] counts values in [bucket_limit[i - 1], bucket_limit[i]).
+// A histogram, in which bucket[i] counts the values in [bucket_limit[i - 1], bucket_limit[i]).
 struct Histogram {
   double min = 0, max = 0, num = 0, sum = 0, sum_squares = 0;
   std::vector<double> bucket_limit, bucket;
 };
 
-// TensorFlow's histogram: 1551 fixed limits, with consecutive empty buckets joined. Counts NaN in
-// the last bucket. TensorFlow rejects NaN; callers that need this check first.
+// Makes TensorFlow's histogram: 1551 fixed limits, with consecutive empty buckets joined. Counts
+// NaN in the last bucket. TensorFlow rejects NaN; a caller that must, too, has to check first.
 Histogram make_histogram(const double* values, size_t count);
 Histogram make_histogram(const Tensor& values);
 

@@ -12,7 +12,7 @@ namespace runhooks {
 
 namespace {
 
-// Size of the record at `at`, with header and footer; 0 if the bytes are not a valid record.
+// Returns the size of the record at `at`, with header and footer; 0 if the record is not valid.
 size_t valid_record_size(const std::string& bytes, size_t at) {
   if (bytes.size() - at < kRecordHeaderSize + kRecordFooterSize) return 0;
   const char* header = bytes.data() + at;
@@ -36,8 +36,8 @@ void append_record_to(const std::string& path, std::string_view data) {
   const int64_t written = write_descriptor(file, record.data(), record.size());
   const int reason = written < 0 ? errno : ENOSPC;
   const bool is_complete = written == static_cast<int64_t>(record.size());
-  // Truncates a partial record unless another process has appended after it. Readers skip a partial
-  // record that remains.
+  // Removes a partial record, unless another process has appended data after it. Readers skip a
+  // partial record.
   if (!is_complete && written > 0 && seek_to_end(file) == size + written) {
     truncate_descriptor(file, size);
   }

@@ -8,7 +8,7 @@
 namespace runhooks {
 
 // Appends a record with a single write: records of concurrent processes do not mix, and a killed
-// process leaves a complete record or none. If the write is incomplete, truncates it and throws.
+// process leaves a complete record or none. If the write is incomplete, removes it and throws.
 void append_record_to(const std::string& path, std::string_view data);
 
 // Replaces the whole log by these records.

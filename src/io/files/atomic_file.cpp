@@ -65,7 +65,8 @@ void start_write_back(std::FILE*, uint64_t, size_t) {}
 #endif
 
 #if !defined(_WIN32)
-// Returns -1 and sets errno on failure.
+// Reads `size` bytes at `offset`, or fewer at the end of the file. Returns -1 and sets errno on
+// failure.
 int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
   size_t done = 0;
   while (done < size) {
@@ -81,8 +82,8 @@ int64_t read_all_at(int file, uint64_t offset, void* data, size_t size) {
 
 std::string hex_digits(uint64_t number) { return format_text("%016" PRIx64, number); }
 
-// Most file systems allow 255 bytes per name, encrypted directories (eCryptfs) 143. The suffix of a
-// temporary name (mark, process id, random number) takes up to 31.
+// Most file systems allow 255 bytes per name, but encrypted directories (eCryptfs) only 143. The
+// suffix of a temporary name (mark, process id, random number) takes up to 31 bytes.
 constexpr size_t kMaxStem = 143 - 31;
 constexpr size_t kFingerprintSize = 17;  // "~" and 16 hexadecimal digits
 
@@ -94,8 +95,8 @@ std::string temporary_stem(const std::string& name) {
   return str_cat(name.substr(0, end), "~", hex_digits(fingerprint64(name)));
 }
 
-// The random number prevents an attacker from creating a link of that name first. The process id
-// tells whether a leftover file is stale.
+// Returns a name for a temporary file. Its random number prevents an attacker from creating a link
+// of that name first. Its process id tells later whether the process that wrote the file is dead.
 std::string temporary_name(const std::string& path) {
   const std::string name = base_name(path);
   return str_cat(path.substr(0, path.size() - name.size()), temporary_stem(name), kTemporaryMark,
@@ -183,7 +184,7 @@ bool is_hex_number(const std::string& text) {
   return text.size() == 16 && text.find_first_not_of("0123456789abcdef") == std::string::npos;
 }
 
-// The process id in a temporary name ("x.tmp123-0a1b..."), or 0 if `name` is not one.
+// Returns the process id in a temporary name ("x.tmp123-0a1b..."), or 0 if `name` is not temporary.
 int pid_from_temp_name(const std::string& name) {
   const size_t mark = name.rfind(kTemporaryMark), dash = name.rfind('-');
   if (mark == std::string::npos || dash == std::string::npos || dash < mark) return 0;
@@ -206,7 +207,8 @@ bool may_have_prefix(const std::string& name, const std::string& prefix) {
          prefix.compare(0, stem - kFingerprintSize, name, 0, stem - kFingerprintSize) == 0;
 }
 
-// Whether a file system could treat both names as equal: case-insensitive, or Unicode-normalizing.
+// Whether some file system could treat both names as equal, because it ignores case or normalizes
+// Unicode.
 bool may_be_same_name(const std::string& a, const std::string& b) {
   if (!is_ascii(a) && !is_ascii(b)) return true;
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](char x, char y) {
@@ -215,7 +217,8 @@ bool may_be_same_name(const std::string& a, const std::string& b) {
   });
 }
 
-// Identity and permissions of the directory, and the effective user; "" if they are unavailable.
+// Returns a text that identifies the directory, its permissions and the effective user; "" if they
+// are unavailable.
 std::string permission_key([[maybe_unused]] const std::string& folder) {
 #if defined(_WIN32)
   return "";
@@ -386,7 +389,7 @@ void remove_stale_temporaries(const std::string& path) {
   try {
     remove_stale_files(folder.empty() ? "." : folder, {base_name(path) + kTemporaryMark});
   } catch (const Error&) {
-    // Leftovers only waste space, so an unreadable directory is not an error.
+    // Temporary files that remain only waste space, so an unreadable directory is not an error.
   }
 }
 
@@ -491,7 +494,8 @@ void OutputFile::write(const void* data, size_t size) {
   }
 }
 
-// Checks for interrupts while the reader is slow. A closed reader is a write error.
+// Writes to a pipe or device. Checks for interrupts while its reader is slow. If the reader has
+// closed the pipe, throws a write error.
 void OutputFile::write_to_stream(const char* data, size_t size) {
   while (size > 0) {
     check_interrupt();

@@ -19,9 +19,9 @@ double modification_time(const std::string& path);  // seconds since 1970
 // Creates missing parents too; an existing directory is no error.
 void create_directories(const std::string& path);
 std::vector<std::string> list_directory(const std::string& path);
-// Names of the folder that start with `prefix`. A file system that ignores case or normalizes
-// Unicode may list a name in another spelling; the result then has the spelling of `prefix`. An
-// empty `folder` is the current directory.
+// Returns the names in a directory that start with `prefix`. A file system that ignores case or
+// normalizes Unicode may list a name in another spelling; the result then has the spelling of
+// `prefix`. An empty `folder` is the current directory.
 std::vector<std::string> list_names_with_prefix(const std::string& folder, const std::string& prefix);
 // Throws if the path exists and is not a regular file. For writers that append or modify in place.
 void check_is_file(const std::string& path);
@@ -31,7 +31,8 @@ void rename_file(const std::string& from, const std::string& to);
 // are unreliable; caches the last positive answer.
 bool is_writable_folder(const std::string& folder);
 
-// Removes temporary files of dead processes if the original name starts with one of `prefixes`.
+// Removes temporary files that dead processes have left, if the name of the file that they were
+// written for starts with one of `prefixes`.
 void remove_stale_files(const std::string& folder, const std::vector<std::string>& prefixes);
 
 std::string read_whole_file(const std::string& path);
@@ -62,8 +63,8 @@ class InputFile {
 // incomplete write.
 class OutputFile {
  public:
-  // kNew: fails with kAlreadyExists if the path exists, even as a dangling link. kExisting: reopens
-  // a file of this process and fails with kNotFound if it is missing.
+  // kNew creates the file, and throws kAlreadyExists if the path exists, even as a dangling link.
+  // kExisting reopens a file that this process wrote, and throws kNotFound if it is missing.
   enum class At { kNew, kExisting };
   explicit OutputFile(std::string path, At at = At::kNew);
   ~OutputFile();  // ignores errors; close() throws them
@@ -100,7 +101,7 @@ class OutputFile {
 class AtomicFile {
  public:
   explicit AtomicFile(const std::string& path) : AtomicFile(path, path) {}
-  // `sibling` is a path in the same directory; the name of the temporary file starts with it.
+  // `sibling` is a path in the directory of `path`; the temporary file is named after it.
   AtomicFile(std::string path, const std::string& sibling);
   ~AtomicFile();
 

@@ -26,13 +26,13 @@ bool BufferedBytes::read_more() {
     fail(Code::kDataLoss, "The record of '", path(), "' at byte ", offset(), " is longer than ",
          static_cast<unsigned long>(kMaxRecordBytes), " bytes.");
   }
-  // resize() zero-fills, so a small file must not cost a large block.
+  // resize() fills the block with zeros, so the block must not be much larger than a small file.
   uint64_t num_bytes =
       std::min<uint64_t>(std::clamp(size, kBlockBytes, kMaxRead), stream_.remaining());
   buffer_.resize(size + static_cast<size_t>(num_bytes));
   char* destination = buffer_.data() + size;
-  // Callers rescan the view after each call, so a long record must grow by large reads. Only the
-  // first block of a stream returns early.
+  // Callers rescan the view after each call, so while a long record is incomplete, reads must be
+  // large. Only the first block of a pipe returns early, with the bytes that are available.
   const bool returns_early = !stream_.can_seek() && size < kBlockBytes;
   const size_t num_read = returns_early
                               ? stream_.read_some(destination, static_cast<size_t>(num_bytes))

@@ -15,8 +15,8 @@ class BufferedBytes {
   const std::string& path() const { return stream_.path(); }
   // Bytes that take() has not consumed.
   std::string_view view() const { return std::string_view(buffer_).substr(begin_); }
-  // Appends more bytes to view(), FALSE at the end of the file. Doubles the buffer, unless a stream
-  // has fewer bytes ready. Invalidates earlier views.
+  // Appends more bytes to view(); returns FALSE at the end of the file. Doubles the buffer, unless
+  // a pipe has fewer bytes ready. Invalidates earlier views.
   bool read_more();
   // Marks the first n bytes of view() as consumed.
   void take(size_t n) { begin_ += n; }

@@ -26,8 +26,8 @@ constexpr uint32_t kPolynomial = 0x82f63b78u;  // Castagnoli, bit-reversed
 
 using Tables = std::array<std::array<uint32_t, 256>, 8>;
 
-// Table k contains the checksums of a byte that k zero bytes follow. So the checksum of eight bytes
-// takes eight lookups.
+// Table k contains, for each value of a byte, the checksum of this byte followed by k zero bytes.
+// So the checksum of eight bytes takes eight lookups.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t i = 0; i < 256; ++i) {
@@ -59,8 +59,8 @@ uint32_t eight_bytes_step(uint32_t state, const uint8_t* p) {
          kTables[0][p[7]];
 }
 
-// Appending zero bits to the data changes the checksum by a linear map. Element i of the map is the
-// image of bit i.
+// Appending zero bits to the data changes the checksum by a linear map over single bits. Element i
+// of the array is the result for a checksum in which only bit i is set.
 using LinearMap = std::array<uint32_t, 32>;
 
 constexpr uint32_t apply_map(const LinearMap& map, uint32_t crc) {
@@ -86,15 +86,15 @@ constexpr LinearMap applied_twice(const LinearMap& map) {
 
 #if defined(RUNHOOKS_CRC_SSE42) || defined(RUNHOOKS_CRC_ARM)
 
-// Three interleaved streams hide the latency of the CRC instruction. To combine their checksums, an
-// earlier checksum is shifted: it becomes that of the data followed by a stream of zeros. Four
-// tables store this linear map.
+// The data are split into three streams, computed in turns to hide the latency of the CRC
+// instruction. To combine their checksums, an earlier checksum is shifted: it becomes the checksum
+// of the same data followed by as many zeros as a stream has bytes. Four tables store this map.
 constexpr size_t kStreamBytes = 1024;
 
 using ShiftTables = std::array<std::array<uint32_t, 256>, 4>;
 
 ShiftTables make_shift_tables(size_t bytes) {
-  LinearMap map = append_one_zero_bit();  // squared up to `bytes`, a power of two
+  LinearMap map = append_one_zero_bit();  // applied twice until it appends `bytes`, a power of two
   for (size_t bits = 1; bits < 8 * bytes; bits *= 2) map = applied_twice(map);
   ShiftTables tables{};
   for (size_t k = 0; k < 4; ++k) {

@@ -14,9 +14,9 @@ uint32_t crc32c_extend(uint32_t crc, const void* data, size_t size);
 inline uint32_t crc32c(const void* data, size_t size) { return crc32c_extend(0, data, size); }
 inline uint32_t crc32c(std::string_view bytes) { return crc32c(bytes.data(), bytes.size()); }
 
-// The checksum of two consecutive blocks, from their checksums and the size of the second block.
+// Returns the checksum of two consecutive blocks, from their checksums and the size of the second.
 uint32_t crc32c_combine(uint32_t crc, uint32_t next_crc, uint64_t next_size);
-// crc32c() on several threads.
+// Returns the same checksum as crc32c(), computed on several threads.
 uint32_t crc32c_parallel(const void* data, size_t size);
 
 // Stored checksums are masked, because a CRC of data that contain their own CRC is weak.

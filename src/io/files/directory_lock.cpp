@@ -69,8 +69,8 @@ enum class LockResult { kAcquired, kHeld, kUnsupported };
 
 #if defined(_WIN32)
 
-// The offset of the byte to lock. It is far beyond the text, because a Windows lock prevents other
-// processes from reading the locked bytes.
+// Returns the offset of the byte to lock. It is far beyond the text of the file, because a Windows
+// lock prevents other processes from reading the locked bytes.
 OVERLAPPED locked_byte() {
   OVERLAPPED offset = {};
   offset.OffsetHigh = 1u << 30;
@@ -111,7 +111,8 @@ LockResult lock_description([[maybe_unused]] int file, [[maybe_unused]] bool is_
 #endif
 }
 
-// A probe leaves no lock after its descriptor is closed.
+// Tries to lock the open file. With `is_probe`, only tests whether it is locked. flock() tests by
+// taking a shared lock, which ends when the caller closes the file.
 LockResult lock_file(int file, bool is_probe) {
   if (!feature_enabled(SystemFeature::kFileLocks)) return LockResult::kUnsupported;
   const LockResult result = lock_description(file, is_probe);
@@ -152,8 +153,8 @@ bool remove_lock_file_of(const LockOwner& dead_owner, const std::string& path) {
   return true;
 }
 
-// Whether `path` still names the open file; the previous owner removes it when it releases the
-// lock.
+// Whether `path` still names the open file. The previous owner removes the file when it releases
+// the lock. So this process may have locked a file that no longer has a name.
 bool is_same_file(int file, const std::string& path) {
   FileInfo opened, current;
   return stat_descriptor(file, &opened) && stat_path(path, &current) &&
@@ -176,7 +177,7 @@ int acquire_lock_file(const std::string& path, LockOwner* owner) {
     if (result == LockResult::kUnsupported && is_new) return file;
     close_descriptor(file);
     if (result == LockResult::kAcquired) continue;
-    if (result == LockResult::kHeld && tries < 3) {  // may be a probe of another process
+    if (result == LockResult::kHeld && tries < 3) {  // another process may only be testing the lock
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
       continue;
     }
@@ -187,7 +188,7 @@ int acquire_lock_file(const std::string& path, LockOwner* owner) {
 }
 
 void write_owner(int file, const std::string& record) {
-  if (!truncate_descriptor(file, 0)) return;  // the text is only informative
+  if (!truncate_descriptor(file, 0)) return;  // an error is ignored: the text only informs users
   write_descriptor(file, record.data(), record.size());
 }
 

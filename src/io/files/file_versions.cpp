@@ -19,7 +19,8 @@ FileInfo info_or_none(const std::string& path) {
 void FileVersions::add(const std::string& path) {
   const FileInfo info = info_or_none(path);
   files_.emplace_back(path, info);
-  // FAT has a time resolution of two seconds, HFS+ of one.
+  // Some file systems store coarse times: FAT in units of two seconds, HFS+ of one. So a file that
+  // was just modified may change again without a change of its time.
   constexpr int64_t kSecond = 1000000000;
   const bool is_coarse = info.kind != FileKind::kNone && info.modified % kSecond == 0;
   const auto age = static_cast<int64_t>(now_seconds() * 1e9) - info.modified;

@@ -14,8 +14,8 @@ class FileVersions {
  public:
   // Records the identity, size and times of the file, or that it is missing.
   void add(const std::string& path);
-  // Whether all files are as recorded. Also FALSE if a file was written so shortly before add()
-  // that a later write could leave the same modification time.
+  // Whether all files are still as add() has recorded them. Also FALSE if a file was written so
+  // shortly before add() that a later write could leave the same modification time.
   bool unchanged() const;
   // Total size of the files.
   uint64_t num_bytes() const;

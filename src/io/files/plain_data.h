@@ -23,7 +23,7 @@ struct PlainData {
   struct Text {
     enum class Mark : int { kUtf8 = 0, kMissing = 1, kBytes = 2 };
     std::string bytes;
-    Mark mark = Mark::kUtf8;  // encoding, or kMissing for NA
+    Mark mark = Mark::kUtf8;  // the encoding of `bytes`, or kMissing for NA
   };
 
   Kind kind = Kind::kNull;
@@ -43,7 +43,7 @@ std::string write_plain_data(const PlainData& data);
 // Throws kDataLoss, naming `where`, if the bytes are invalid.
 PlainData read_plain_data(std::string_view bytes, std::string_view where);
 
-// The same in a file with a magic header.
+// Write and read the same bytes in a file, after a header that identifies the format.
 void write_plain_file(const std::string& path, const PlainData& data);
 PlainData read_plain_file(const std::string& path);
 

@@ -16,7 +16,7 @@ PlainData numeric_vector(Kind kind, const T* x, size_t n) {
   return data;
 }
 
-// The names of the elements; NULL unless every element has one.
+// Returns the names of the elements; NULL unless every element has one.
 const std::vector<PlainData::Text>* names_of(const PlainData& data) {
   for (const auto& [attribute, value] : data.attributes) {
     if (attribute != "names") continue;

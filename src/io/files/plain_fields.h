@@ -45,7 +45,7 @@ double number_field(const PlainData& list, std::string_view name, double default
 std::string text_field(const PlainData& list,
                        std::string_view name,
                        const std::string& default_value);
-// The names of a list or vector; empty unless every element has one.
+// Returns the names of a list or vector; an empty vector unless every element has a name.
 std::vector<std::string> plain_names(const PlainData& data);
 
 }  // namespace runhooks

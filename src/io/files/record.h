@@ -13,7 +13,7 @@ namespace runhooks {
 // Sizes of the length and its checksum before the data, and of the checksum after the data.
 constexpr size_t kRecordHeaderSize = 12, kRecordFooterSize = 4;
 
-// Reads the length of the data; FALSE if its checksum is wrong.
+// Reads the length of the data from the header of a record; FALSE if the checksum is wrong.
 bool parse_record_header(const char* header, uint64_t* length);
 // Appends the record, with length and checksums, to a buffer.
 void append_record(std::string& out, std::string_view data);
@@ -34,7 +34,7 @@ class RecordWriter {
   void write_parts(const std::vector<std::string_view>& parts);
   void flush();
   void close();
-  // Closes a new file and ignores errors.
+  // Closes a file of mode kNew or kAppend and ignores errors. With kReplace, discards the new file.
   ~RecordWriter();
 
  private:
@@ -75,7 +75,7 @@ class RecordReader {
   uint64_t end_of_last_read_ = 0;  // end of the last record read in full
 };
 
-// All records of a file. Drops a truncated record at the end and sets `*truncated`.
+// Returns all records of a file. Drops a truncated record at the end and sets `*truncated`.
 std::vector<std::string> read_records(const std::string& path,
                                       bool* truncated = nullptr,
                                       Compression compression = Compression::kNone);

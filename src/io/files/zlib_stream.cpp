@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t kChunk = 64 * 1024;
 
-// zlib's windowBits: 15 is the largest window, 16 more selects gzip.
+// Returns zlib's argument windowBits: 15 is the largest window, and adding 16 selects gzip.
 int window_bits(Compression compression) {
   return compression == Compression::kGzip ? 15 + 16 : 15;
 }
@@ -36,7 +36,7 @@ struct ByteStream::Inflater {
   ~Inflater() { inflateEnd(&stream); }
   z_stream stream = {};
   char input[kChunk];
-  bool at_end = false;  // the input is exhausted
+  bool at_end = false;  // whether all compressed input has been read
 };
 
 ByteStream::ByteStream(const ByteSource& source, Compression compression)

@@ -47,7 +47,7 @@ constexpr ArrowFormat kArrowFormats[] = {
     {'g', DType::kFloat64, nullptr},
 };
 
-// NULL for formats other than these fixed-width types.
+// Returns the entry of kArrowFormats, a list of fixed-width types; NULL for other formats.
 const ArrowFormat* find_arrow_format(const std::string& name) {
   for (const ArrowFormat& format : kArrowFormats) {
     if (name.size() == 1 && name[0] == format.name) return &format;

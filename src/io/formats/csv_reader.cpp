@@ -22,9 +22,9 @@ namespace {
 
 bool is_line_end(char c) { return c == '\n' || c == '\r'; }
 
-// Finds the characters that can end an unquoted field: delimiters, line ends and quotes, and the
-// end of the text. Scans a block of characters per step, so short fields are fast. If the format
-// has no quotes, `quote` is the delimiter.
+// Finds the places that can end an unquoted field: delimiters, line ends, quotes and the end of the
+// text. Scans a block of characters per step, so short fields are fast. If the format has no
+// quotes, callers pass the delimiter as `quote`.
 class StopFinder {
  public:
   StopFinder(std::string_view text, char delim, char quote)
@@ -77,7 +77,8 @@ class StopFinder {
     const auto are = [&all](char c) { return vceqq_u8(all, vdupq_n_u8(static_cast<uint8_t>(c))); };
     const uint8x16_t stops =
         vorrq_u8(vorrq_u8(are(delim_), are(quote_)), vorrq_u8(are('\n'), are('\r')));
-    // Keeps one bit in each byte, a different one for each of eight bytes; their sum is the mask.
+    // `stops` has 255 in each byte that matches, else 0. Keeps another bit in each of eight bytes,
+    // so that their sum is a bit mask.
     const uint8x16_t bits = vandq_u8(stops, vreinterpretq_u8_u64(vdupq_n_u64(0x8040201008040201u)));
     return vaddv_u8(vget_low_u8(bits)) | unsigned{vaddv_u8(vget_high_u8(bits))} << 8;
 #endif
@@ -162,7 +163,7 @@ CsvSplit CsvSplitter::end_record(std::string_view text, bool is_end_of_file) {
 
 namespace {
 
-// The number of line ends, or -1 if the text contains quotes that the format interprets.
+// Returns the number of line ends, or -1 if the format has quotes and the text contains one.
 int64_t count_lines_without_quotes(std::string_view text, const CsvFormat& format) {
   int64_t lines = 0;
   size_t at = 0;
@@ -202,7 +203,7 @@ int64_t CsvChunker::next(size_t bytes, int64_t n, std::string_view* lines) {
   size_t size = end;
   int64_t num_lines = count_lines_without_quotes(text_.substr(0, end), format_);
   if (num_lines < 0 || num_lines > n) {
-    // Line by line: a newline ends a record only after an even number of quotes.
+    // Goes from line end to line end: one ends a record only after an even number of quotes.
     StopFinder stop_finder(text_.substr(0, end), '\n', format_.has_quotes ? '"' : '\n');
     stop_finder.start_at(0);
     num_lines = 0;
@@ -251,7 +252,7 @@ void CsvReader::throw_quotes(CsvSplit split) {
 }
 
 bool CsvReader::skip() {
-  if (lines_ >= line_) return true;  // only a field value was invalid; the record is consumed
+  if (lines_ >= line_) return true;  // next() has read the record; only a field was invalid
   std::string line;
   if (!next_line(bytes_, &line)) return false;
   ++lines_;
@@ -283,7 +284,7 @@ bool parse_integer(std::string_view field, T* value) {
   const bool is_negative = !field.empty() && field[0] == '-';
   if (is_negative) field.remove_prefix(1);  // TensorFlow accepts no leading +
   if (field.empty()) return false;
-  // Accumulates the negative value, because its range is larger by one.
+  // Computes the negative of the number, because the smallest integer has no positive counterpart.
   T sum = 0;
   for (const char c : field) {
     if (c < '0' || c > '9') return false;
@@ -353,8 +354,8 @@ bool parse_field(std::string_view field, float* value) {
   field = trim_spaces(field);
   double exact;
   if (parse_exact(field, &exact)) {
-    // Rounding to double and then to float is wrong only if the double is midway between two
-    // floats.
+    // `exact` was rounded to a double. Rounding it again to a float is wrong only if the double is
+    // midway between two floats.
     constexpr uint64_t kMidway = uint64_t{1} << 28, kDroppedBits = (uint64_t{1} << 29) - 1;
     const bool is_normal = std::fabs(exact) >= 1e-30 && std::fabs(exact) <= 1e30;
     if ((is_normal && (bit_cast<uint64_t>(exact) & kDroppedBits) != kMidway) || exact == 0) {

@@ -34,7 +34,7 @@ class CsvSplitter {
   size_t size() const { return size_; }  // bytes of the record, including its end
   int64_t lines() const {
     return lines_;
-  }  // lines of the record; quoted fields can contain several
+  }  // number of lines of the record; quoted fields can contain line ends
   // Number of fields split so far; for errors, the zero-based index of the invalid field.
   size_t field_number() const { return fields_.size(); }
 
@@ -70,23 +70,23 @@ class CsvReader {
   // Reads a record; FALSE at the end. Invalid quotes throw kDataLoss with file and line.
   bool next();
   void skip_lines(int64_t n);
-  // Continues after an error: after the record if only the value of a field was invalid, otherwise
-  // after the first line of the record. FALSE at the end of the file.
+  // Continues after an error. Skips the record if only the value of a field was invalid, otherwise
+  // the first line of the record. Returns FALSE at the end of the file.
   bool skip();
   const std::vector<std::string_view>& fields() const { return splitter_.fields(); }
   const std::string& path() const { return bytes_.path(); }
-  int64_t line() const { return line_; }    // on which the last record starts, from 1
-  int64_t lines() const { return lines_; }  // read so far
+  int64_t line() const { return line_; }    // the line on which the last record starts, from 1
+  int64_t lines() const { return lines_; }  // number of lines read so far
   uint64_t offset() const { return bytes_.offset(); }
   // Buffered bytes after the last record.
   std::string_view view() const { return bytes_.view(); }
-  // Size of some records at the start of view() that the caller has split itself.
+  // The size of some records at the start of view(), which the caller has split itself.
   struct ConsumedRecords {
     size_t bytes = 0;
-    int64_t lines = 0;       // of all these records
-    int64_t last_lines = 0;  // of the last of them
+    int64_t lines = 0;       // number of lines of all these records
+    int64_t last_lines = 0;  // number of lines of the last of them
   };
-  // Continues after these records.
+  // Makes next() continue after these records.
   void take(const ConsumedRecords& taken) {
     bytes_.take(taken.bytes);
     lines_ += taken.lines;

@@ -4,7 +4,7 @@ namespace runhooks {
 
 namespace {
 
-// A feature has one list; in damaged data the last one counts.
+// Reads a feature, which consists of one list. If damaged data have several, the last one counts.
 FeatureView read_feature(WireReader r) {
   FeatureView feature;
   while (r.next()) {

@@ -26,7 +26,7 @@ using ExampleView = std::vector<std::pair<std::string_view, FeatureView>>;
 // Replaces the content of `example` by the features in message order. Throws kDataLoss, naming
 // `where`, for damaged bytes.
 void read_example(std::string_view bytes, std::string_view where, ExampleView& example);
-// The last feature of this name; NULL if it is missing or has no list.
+// Returns the last feature of this name; NULL if it is missing or has no list.
 const FeatureView* find_feature(const ExampleView& example, std::string_view name);
 
 void read_bytes_list(const FeatureView& feature,

@@ -111,7 +111,8 @@ std::string inflate_pixels(const std::string& data, size_t size) {
   const int result =
       uncompress(reinterpret_cast<Bytef*>(&out[0]), &length,
                  reinterpret_cast<const Bytef*>(data.data()), static_cast<uLong>(data.size()));
-  // Ignores surplus data, as libpng does.
+  // If the buffer is full, all pixels are known; Z_BUF_ERROR then means that further data follow.
+  // Ignores them, as libpng does.
   if (result != Z_OK && !(result == Z_BUF_ERROR && length == size))
     throw_invalid("its pixel data are damaged");
   if (length != size) throw_invalid("it has too few pixels");
@@ -145,7 +146,7 @@ uint16_t sample_at(const uint8_t* row, size_t i, int depth) {
   return static_cast<uint16_t>(row[i / per_byte] >> shift & ((1 << depth) - 1));
 }
 
-// A pass of Adam7 interlacing: first column and row, and the distances between columns and rows.
+// A pass of Adam7 interlacing: its first column and row, and the steps between columns and rows.
 struct Pass {
   int64_t x, y, dx, dy;
 };
@@ -158,7 +159,7 @@ int64_t num_pixels(int64_t size, int64_t from, int64_t by) {
   return size > from ? (size - from + by - 1) / by : 0;
 }
 
-// The samples as stored in the file, before palette lookup and scaling.
+// Returns the samples as stored in the file, before palette lookup and scaling.
 std::vector<uint16_t> decode_samples(const PngChunks& chunks) {
   const Header& h = chunks.header;
   size_t total = 0;
@@ -236,8 +237,8 @@ Image expand_samples(const PngChunks& chunks) {
   return image;
 }
 
-// Converts as libpng does for TensorFlow: replicates gray, and converts RGB to gray with libpng's
-// weights.
+// Converts an image to this number of channels as libpng does for TensorFlow: copies gray to R, G
+// and B, and converts RGB to gray with libpng's weights.
 Image with_channels(const Image& image, int channels) {
   if (channels == 0 || channels == image.channels) return image;
   Image out = image;

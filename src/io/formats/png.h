@@ -19,9 +19,9 @@ struct Image {
 // unless that is 0. Throws kInvalidArgument for damaged data, as TensorFlow's op does, and
 // kResourceExhausted for more than `max_samples` samples.
 Image read_png(std::string_view bytes, int channels, int64_t max_samples = int64_t{1} << 28);
-// `compression` is zlib's level; -1 is the default.
+// Returns the bytes of a PNG file. `compression` is zlib's level; -1 is zlib's default.
 std::string write_png(const Image& image, int compression = -1);
-// Writes 8-bit samples.
+// Like write_png(), for `pixels` with 8 bits per sample.
 std::string encode_png(const uint8_t* pixels, int64_t width, int64_t height, int channels);
 
 }  // namespace runhooks

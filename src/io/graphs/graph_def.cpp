@@ -81,8 +81,8 @@ NodeDef make_node(const Operation& op, const GraphDefOptions& options) {
   return node;
 }
 
-// How other nodes of a function refer to the output: argument name of the op definition and index,
-// as in "y:0" or "values:2".
+// Returns how other nodes of a function refer to output `index` of `op`: by the name of the output
+// in the op definition and an index, such as "y:0" or "values:2".
 std::string name_in_definition(const Operation& op, int index) {
   for (const ArgDef& arg : op.def().outputs) {
     int count = 1;
@@ -347,7 +347,7 @@ std::string write_op_list(const Graph& graph) {
 }
 
 std::string write_op_list(const std::set<std::string>& types) {
-  // A cache, because each training run writes the same definitions.
+  // Caches the serialized definitions, because each training run writes the same ones.
   static auto& cached_definitions = *new std::map<std::string, WireWriter>;
   WireWriter out;
   for (const std::string& type : types) {

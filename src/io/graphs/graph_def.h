@@ -24,20 +24,20 @@ struct NodeDef {
 };
 
 struct GraphDef {
-  // The version of TensorFlow's graph format that we write. A min_consumer of 0 allows all readers.
+  // The version of TensorFlow's graph format that this package writes.
   static constexpr int kProducer = 1087;
 
   std::vector<NodeDef> nodes;
   int producer = kProducer;
-  int min_consumer = 0;
+  int min_consumer = 0;  // the oldest version that may read the graph; 0 allows all
   std::string library;  // serialized FunctionDefLibrary
 };
 
 struct GraphDefOptions {
   // Adds the inferred shapes as attribute "_output_shapes", for TensorBoard.
   bool add_shapes = false;
-  // Omits attributes with default values, so that a reader that lacks such an attribute can read
-  // the graph.
+  // Omits attributes with default values, so that an older TensorFlow, which may lack such an
+  // attribute, can read the graph.
   bool strip_default_attrs = false;
 };
 
@@ -63,7 +63,7 @@ class GraphDefWriter {
   size_t num_written_ = 0;  // number of operations written so far
 };
 
-// An OpList of the graph's op definitions, sorted by name.
+// Returns a serialized OpList with the definitions of the graph's ops, sorted by name.
 std::string write_op_list(const Graph& graph);
 std::string write_op_list(const std::set<std::string>& types);
 

@@ -43,7 +43,7 @@ WireWriter write_signature(const SignatureDef& signature) {
 
 WireWriter write_asset(const AssetFileDef& asset) {
   WireWriter out;
-  // TensorFlow writes only the name.
+  // Field 1 is a TensorInfo, of which TensorFlow writes only the name.
   out.put_message(1, WireWriter().put_bytes(1, asset.tensor_name));
   return out.add_bytes(2, asset.filename);
 }
@@ -92,7 +92,7 @@ WireWriter write_slice_info(const SaveSliceInfo& slice) {
   return out.add_packed_ints(3, slice.offset).add_packed_ints(4, slice.shape.dims());
 }
 
-// The kind of a collection with this item; nothing if TensorFlow cannot serialize the item.
+// Returns the kind of a collection with this item; nothing if TensorFlow cannot serialize the item.
 std::optional<CollectionDef::Kind> kind_of(const CollectionItem& item) {
   if (std::holds_alternative<std::shared_ptr<Variable>>(item))
     return CollectionDef::Kind::kBytesList;
@@ -145,7 +145,7 @@ std::string write_meta_graph(const MetaGraphDef& meta_graph,
   size_t size = 0;
   for (std::string_view part : graph_def_parts) size += part.size();
   WireWriter out;
-  out.reserve(size + size / 4);  // the collections add up to a quarter
+  out.reserve(size + size / 4);  // collections take at most about a quarter of the graph's size
   out.put_message(1, write_meta_info(meta_graph)).put_size(2, size);
   for (std::string_view part : graph_def_parts) out.append(part);
   if (meta_graph.saver_def) out.put_bytes(3, write_saver_def(*meta_graph.saver_def));

@@ -63,7 +63,7 @@ struct MetaGraphDef {
 };
 
 std::string write_meta_graph(const MetaGraphDef& meta_graph);
-// Writes the concatenated parts in place of `meta_graph.graph_def`.
+// Serializes `meta_graph`. Its graph is the concatenated parts, not `meta_graph.graph_def`.
 std::string write_meta_graph(const MetaGraphDef& meta_graph,
                              const std::vector<std::string_view>& graph_def_parts);
 MetaGraphDef read_meta_graph(std::string_view bytes, const std::string& where);
@@ -77,15 +77,16 @@ struct VariableDef {
 };
 VariableDef read_variable_def(std::string_view bytes, const std::string& where);
 SaverDef read_saver_def(std::string_view bytes, const std::string& where);
-// Assets of a SavedModel: those of `asset_files` and of the collection "saved_model_assets".
+// Returns the assets of a SavedModel, from its field `asset_file_def` and from its collection
+// "saved_model_assets".
 std::vector<AssetFileDef> asset_files(const MetaGraphDef& meta_graph, const std::string& where);
 std::string write_saved_model(const std::vector<std::string>& meta_graphs);
 
 std::string write_saver_def(const SaverDef& saver);
 std::string write_variable_def(const Variable& variable);
 
-// The collections as tf.train.export_meta_graph() writes them: variables as VariableDefs, tensors
-// and operations by name, strings as bytes. Omits collections with other items.
+// Returns the collections as tf.train.export_meta_graph() writes them: variables as VariableDefs,
+// tensors and operations by name, strings as bytes. Omits collections with other items.
 std::map<std::string, CollectionDef> collection_defs(const Graph& graph);
 
 CollectionDef node_list(std::vector<std::string> names);

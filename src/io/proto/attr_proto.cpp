@@ -70,7 +70,7 @@ AttrValue empty_list(const std::string& type) {
   return std::vector<int64_t>();
 }
 
-// The field number determines the type of the items.
+// Reads a ListValue. The field number determines the type of the items.
 std::optional<AttrValue> read_list(WireReader r, const std::string& type) {
   std::vector<std::string> strings;
   std::vector<int64_t> ints, types;

@@ -141,7 +141,7 @@ class Schema {
       enumeration.numbers[name] = number;
     };
     for (const std::string& item : list_items(line)) {
-      const std::vector<std::string> parts = split_text(item, ' ');  // "", name, number
+      const std::vector<std::string> parts = split_text(item, ' ');  // an empty part, name, number
       const std::string& name = parts[1];
       const int number = std::stoi(parts[2]);
       add(name, number);

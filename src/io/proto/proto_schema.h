@@ -23,7 +23,7 @@ enum class ProtoType {
   kString,
   kBytes,
   kMessage,
-  kMap,  // repeated message with "key" and "value", sorted by key in text
+  kMap,  // repeated message with the fields "key" and "value"; the text format sorts it by key
 };
 
 struct ProtoField {
@@ -31,8 +31,8 @@ struct ProtoField {
   std::string name;
   ProtoType type = ProtoType::kInt32;
   bool is_repeated = false;
-  bool is_in_oneof = false;               // then a zero is written, too
-  const ProtoMessage* message = nullptr;  // for kMessage and kMap (its entry)
+  bool is_in_oneof = false;               // if true, a value of zero is written, too
+  const ProtoMessage* message = nullptr;  // for kMessage, and for kMap: the message of an entry
   const ProtoEnum* enumeration = nullptr;
 };
 
@@ -48,7 +48,7 @@ struct ProtoEnum {
   std::map<std::string, int> numbers;
 };
 
-// NULL if the schema lacks the message. A URL is "type.googleapis.com/tensorflow.<name>".
+// Return NULL if the schema lacks the message. A URL is "type.googleapis.com/tensorflow.<name>".
 const ProtoMessage* find_proto_message(const std::string& name);
 const ProtoMessage* find_proto_message_of_url(const std::string& url);
 

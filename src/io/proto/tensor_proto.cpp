@@ -27,7 +27,7 @@ int64_t load_as(const Tensor& tensor, int64_t i) {
   return static_cast<int64_t>(tensor.data<T>()[i]);
 }
 
-// The field for the elements of a type.
+// The number of the field of a TensorProto that holds elements of a type.
 struct ElementField {
   DType dtype;
   int field;
@@ -81,7 +81,7 @@ bool writes_one_element(const Tensor& tensor) {
          all_elements_equal(tensor);
 }
 
-// Fields of a TensorProto before type and shape are validated.
+// The fields of a TensorProto as they were read, before type and shape are validated.
 struct TensorFields {
   DType dtype = DType::kInvalid;
   Shape shape;

@@ -17,8 +17,8 @@ Shape read_shape(WireReader message);
 // elements, other numbers as raw bytes. Equal numbers are written once, as for tf.zeros() and
 // constant initializers.
 WireWriter write_tensor(const Tensor& tensor);
-// A TensorProto may store one element for many equal ones. read_tensor() expands it up to this
-// size.
+// A TensorProto may store one element for many equal ones. read_tensor() expands the tensor only up
+// to this size.
 constexpr int64_t kMaxExpandedTensorBytes = int64_t{1} << 28;
 
 // Inside this scope, limits the total size of the tensors that this thread expands. Without the
@@ -31,7 +31,7 @@ class ExpandedBytesLimit {
   ExpandedBytesLimit& operator=(const ExpandedBytesLimit&) = delete;
 
   static constexpr int64_t kMaxBytes = int64_t{1} << 29;
-  // Throws kResourceExhausted if the sum exceeds the limit.
+  // Counts the bytes of an expanded tensor. Throws kResourceExhausted if the sum is too large.
   static void add(int64_t bytes, const std::string& where);
 
  private:
@@ -47,11 +47,12 @@ std::optional<Tensor> read_supported_tensor(const WireReader& message);
 // Stores an integer in element i of a tensor of any integer type or bool; drops the high bytes.
 void store_integer(Tensor& tensor, int64_t i, int64_t value);
 
-// The little-endian bytes of a numeric tensor; big-endian hosts convert them in `copy`.
+// Returns the little-endian bytes of a numeric tensor. On a big-endian machine, `copy` is set to a
+// converted copy, which holds these bytes.
 std::string_view tensor_bytes(const Tensor& tensor, Tensor& copy);
 
-// The number of elements of a shape from a file. Throws kDataLoss if a dimension is negative or the
-// product is too large.
+// Returns the number of elements of a shape from a file. Throws kDataLoss if a dimension is
+// negative or the product is too large.
 int64_t checked_num_elements(const Shape& shape, const WireReader& message);
 
 }  // namespace runhooks

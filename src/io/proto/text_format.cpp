@@ -127,7 +127,7 @@ class TextWriter {
     }
   }
 
-  // Sorts fields by number and keeps the order of repeated values.
+  // Writes the fields sorted by number, and repeated values in their order.
   void write_message(std::string_view bytes, const ProtoMessage& message) {
     if (message.name == "Any" && write_any(bytes)) return;
     const size_t begin = values_.size();
@@ -189,7 +189,8 @@ class TextWriter {
       }
       return;
     }
-    // Parsers merge a non-repeated message that occurs several times; so does concatenation.
+    // A non-repeated message may occur several times; its parts must be merged. Concatenating their
+    // bytes merges them.
     std::string joined;
     for (size_t i = span.begin; i < span.end; ++i) joined.append(values_[i].bytes);
     write_block(field.name, joined, *field.message);
@@ -272,7 +273,7 @@ class TextWriter {
     out_.append(name).append(" {\n");
     ++depth_;
     write_message(bytes, message);
-    // The text format contains a message value even if the map entry omits it.
+    // The text of a map entry contains a value that is a message even if the entry omits it.
     const ProtoField* value = is_map_entry ? &message.fields[1] : nullptr;
     if (value && value->type == ProtoType::kMessage) {
       bool has_value = false;
@@ -287,7 +288,7 @@ class TextWriter {
   std::string_view where_;
   FloatText floats_;
   std::string out_;
-  std::vector<Value> values_;  // a stack: fields of the messages that are being written
+  std::vector<Value> values_;  // a stack of the fields of all messages that are being written
   int depth_ = 0;
 };
 

@@ -10,8 +10,8 @@ namespace runhooks {
 // the same value as a double, as tf.train.write_graph() (0.05000000074505806).
 enum class FloatText { kShortest, kAsDouble };
 
-// The text of a serialized message, exactly as Python's protobuf writes it: fields by number, maps
-// by key, two spaces per level. Throws kDataLoss, naming `where`, for damaged bytes.
+// Returns the text of a serialized message, exactly as Python's protobuf writes it: fields by
+// number, maps by key, two spaces per level. Throws kDataLoss, naming `where`, for damaged bytes.
 std::string proto_to_text(std::string_view bytes,
                           const std::string& message,
                           std::string_view where,
@@ -26,7 +26,7 @@ bool text_to_proto(std::string_view text,
 
 // Appends the bytes as a quoted string with escapes.
 void append_quoted(std::string& out, std::string_view bytes);
-// A number in Python's format: "0.1", "1e-07", "100.0", "inf".
+// Return a number in Python's format: "0.1", "1e-07", "100.0", "inf".
 std::string float_text(float value);
 std::string double_text(double value);
 

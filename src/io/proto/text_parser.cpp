@@ -59,7 +59,8 @@ class Tokenizer {
   }
 
   [[noreturn]] void throw_here(const std::string& problem) const {
-    const size_t start = begin_ == 0 ? 0 : text_.rfind('\n', begin_ - 1) + 1;  // npos + 1 is 0
+    // Finds the start of the line. In the first line rfind() returns npos, and npos + 1 is 0.
+    const size_t start = begin_ == 0 ? 0 : text_.rfind('\n', begin_ - 1) + 1;
     const std::string_view rest = text_.substr(start);
     const std::string line(at_end() ? std::string_view() : rest.substr(0, rest.find('\n')));
     throw_at(position(), str_cat("'", line, "': ", problem));
@@ -124,7 +125,7 @@ void append_utf8(std::string& out, unsigned code) {
     out += static_cast<char>(code);
     return;
   }
-  // The first byte starts with a one for each byte of the character.
+  // Encodes `code` as UTF-8. The first byte starts with one 1 bit for each byte of the character.
   const int num_more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   const unsigned marker = 0xff & ~(0x7fu >> num_more);
   out += static_cast<char>(marker | (code >> (6 * num_more) & (0x3fu >> num_more)));

@@ -54,7 +54,7 @@ bool take_varint(std::string_view& bytes, uint64_t* value) {
   uint64_t result = 0;
   for (size_t i = 0; i < bytes.size() && i < 10; ++i) {
     const auto byte = static_cast<uint8_t>(bytes[i]);
-    if (i == 9 && byte > 1) return false;  // the tenth byte has only one bit left
+    if (i == 9 && byte > 1) return false;  // the tenth byte may hold only the 64th bit
     result |= static_cast<uint64_t>(byte & 0x7f) << (7 * i);
     if (byte < 0x80) {
       bytes.remove_prefix(i + 1);

@@ -13,7 +13,8 @@ namespace runhooks {
 
 enum class WireType : int { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// Numbers outside messages, in tables and records. All numbers in files are little-endian.
+// Append numbers that are not fields of a message, for tables and records. All numbers in files are
+// little-endian.
 void append_varint(std::string& out, uint64_t value);
 void append_fixed32(std::string& out, uint32_t value);
 void append_fixed64(std::string& out, uint64_t value);
@@ -51,12 +52,12 @@ class WireWriter {
   WireWriter& put_bytes(int field, std::string_view value) {
     return put_size(field, value.size()).append(value);
   }
-  // Writes the key and the size of a field of bytes; the caller appends the bytes.
+  // Writes the key and the size of a field of bytes; the caller must then append the bytes.
   WireWriter& put_size(int field, size_t size);
   WireWriter& put_message(int field, const WireWriter& message) {
     return put_bytes(field, message.bytes());
   }
-  // write() adds the fields of the nested message directly to this writer, which avoids a copy.
+  // Writes a nested message without a copy: write() adds its fields directly to this writer.
   template <typename Write>
   WireWriter& put_nested(int field, const Write& write) {
     put_key(field, WireType::kBytes);
