@@ -49,7 +49,7 @@ std::string exponent_text(int exponent, size_t min_digits) {
   return std::string("e") + (exponent < 0 ? "-" : "+") + digits;
 }
 
-// The digits before and after the decimal point.
+// The digits before and after the decimal point of a number.
 struct Positional {
   std::string whole, fraction;
 };

@@ -15,12 +15,12 @@
 namespace runhooks {
 
 struct MonitoredOptions {
-  // Create a new session and retry the run after an aborted or unavailable error.
+  // Whether to create a new session and retry the run after an aborted or unavailable error.
   bool recovers = true;
-  // Rethrow the error after this many failures of one run. TensorFlow retries forever.
+  // The error is rethrown after this many failures of one run. TensorFlow retries forever.
   int max_failures = 10;
-  // Other processes run the same steps, and all processes stop together (cluster/step_barrier.h). A
-  // lost session is not recreated then.
+  // Whether other processes run the same steps. All processes then stop together
+  // (cluster/step_barrier.h), and a lost session is not recreated.
   bool has_peers = false;
 };
 

@@ -14,7 +14,7 @@ struct MergedRun {
   struct Request {
     const RunArgs* args = nullptr;
     uint64_t revision = 0;
-    std::vector<size_t> results;  // indices of its fetches in the merged fetches
+    std::vector<size_t> results;  // indices of the request's fetches in the merged fetches
     bool matches(const RunArgs* other) const {
       return args == other && (!other || revision == other->revision);
     }

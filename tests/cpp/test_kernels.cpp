@@ -89,8 +89,8 @@ void describe(const Kernels& table, const Shape& shape, bool accumulate, bool is
 
 constexpr int kGuard = 16;  // numbers around c that must not be overwritten
 
-// Checks that the product equals that of a naive loop exactly, in `samples` elements, or in all if
-// 0.
+// Checks that the product equals that of a naive loop exactly: in `samples` elements, or in all
+// elements if `samples` is 0.
 template <typename T>
 void check_product(const Kernels& table,
                    const Shape& shape,

@@ -32,7 +32,7 @@ void lower_multi_hot(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_lookup(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_lookup_grad(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_lookup_weights_grad(Graph& g, const Operation& op, const Outputs& inputs);
-// Lowers a gradient op (segment.cpp) that TensorFlow 1 lacks.
+// Lowers the gradient of SparseSegmentSum (segment.cpp), for which TensorFlow 1 has no op.
 void lower_sparse_segment_sum_grad(Graph& g, const Operation& op, const Outputs& inputs);
 void lower_sum_duplicate_rows(Graph& g, const Operation& op, const Outputs& inputs);
 
