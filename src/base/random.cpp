@@ -4,6 +4,8 @@
 #include <random>
 #include <utility>
 
+#include "base/scoped_value.h"
+
 namespace runhooks {
 
 namespace {
@@ -37,10 +39,8 @@ uint64_t fresh_seed() {
   if (!scope) return seed_source();
   // The source of a scope may itself call fresh_seed(). That call must use the source of the
   // enclosing scope.
-  current_scope = scope->outer_;
-  const uint64_t seed = scope->source_();
-  current_scope = scope;
-  return seed;
+  const ScopedValue<SeedSourceScope*> outer(current_scope, scope->outer_);
+  return scope->source_();
 }
 
 SeedSourceScope::SeedSourceScope(std::function<uint64_t()> source)

@@ -42,3 +42,13 @@ TEST(random_numbers_of_the_machine_differ_in_a_forked_process) {
   CHECK_EQ(child.wait(), 0);
   CHECK(parent_number != child_number);
 }
+
+TEST(random_seeds_come_from_their_scope_after_an_error_of_its_source) {
+  int calls = 0;
+  const SeedSourceScope scope([&calls]() -> uint64_t {
+    if (++calls == 1) fail(Code::kUnavailable, "no seed");
+    return 7;
+  });
+  CHECK_THROWS(fresh_seed(), Code::kUnavailable, "no seed");
+  CHECK_EQ(fresh_seed(), uint64_t{7});
+}
