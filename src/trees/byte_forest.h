@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// Stores buckets as one-byte codes. The code is bucket + 1 if the feature has few buckets,
-// otherwise the number of the feature's thresholds below the bucket.
+// Stores buckets as one-byte codes. The code is bucket + 1 if the feature has few buckets.
+// Otherwise it is the number of the feature's thresholds that are below the bucket.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);

@@ -25,7 +25,8 @@ struct LayerSplit {
   std::vector<float> left, right;  // contributions without the learning rate
 };
 
-// Row i of process r has the global number i * size + r, so sums equal those of one process.
+// Row i of process r of `size` processes has the global number i * size + r. Random rounding
+// depends on this number, so sums equal those of one process.
 struct RowPartition {
   Communicator* peers = nullptr;  // NULL if this process has all rows
   int64_t rows = 0;               // of all processes
@@ -59,9 +60,9 @@ class LayerGrower {
   // afterwards. In run(nodes, ids, side, n, first), row first + ids[i] is in node nodes[side[i]].
   template <typename Run>
   void each_leaf(const Tree& tree, const Run& run);
-  // The best splits of leaves [begin, end); among equal splits the first column wins. `layer`
-  // counts all layers and varies the rounding. Throws kInvalidArgument for a non-finite gradient or
-  // hessian.
+  // Returns the best splits of leaves [begin, end); among equal splits the first column wins.
+  // `layer` is the number of the layer in the ensemble and seeds the random rounding. Throws
+  // kInvalidArgument for a non-finite gradient or hessian.
   std::vector<LayerSplit> best_splits(int32_t begin,
                                       int32_t end,
                                       const float* gradients,
@@ -96,7 +97,7 @@ class LayerGrower {
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   GoesLeftTables goes_left_tables(const Tree& tree) const;
   std::vector<uint8_t> goes_left_table(const TreeNode& node) const;
-  // Where routing moves rows.
+  // The nodes to which routing moves rows.
   enum class Goal { kLeaves, kParentsOfLeaves };
   bool uses_any_column(const std::vector<int32_t>& columns) const;
   void pack_logits(int64_t first_row,

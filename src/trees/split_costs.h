@@ -8,8 +8,8 @@ namespace runhooks {
 // A node is split only if its hessian sum exceeds min_node_weight.
 struct SplitCosts {
   double l1 = 0, l2 = 0, tree_complexity = 0, min_node_weight = 0;
-  // Whether both sides of a split need min_node_weight, too. An empty side does not: its split
-  // changes nothing.
+  // Whether the hessian sum of each side of a split must exceed min_node_weight, too. An empty side
+  // need not, because such a split changes no prediction.
   bool weighs_sides = false;
 };
 
