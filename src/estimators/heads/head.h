@@ -25,7 +25,8 @@ struct HeadParts {
 
 extern const char* const kDefaultSignature;  // "serving_default"
 
-// Endpoint with the labels of binary classification as numbers, [batch, 1]; single heads only.
+// The name of the endpoint (a tensor that hooks can fetch by name) with the labels of binary
+// classification as numbers, [batch, 1]. Models with several heads do not have it.
 inline constexpr char kBinaryLabels[] = "binary_labels";
 
 // Describes one type of tidy prediction, as parsnip names it.
@@ -63,7 +64,7 @@ class Head {
   virtual ~Head() = default;
   virtual LabelSpec labels() const = 0;
   virtual std::vector<FeatureRead> reads() const = 0;
-  // Suffix of metric keys and summaries, or "".
+  // Returns the suffix of metric keys and summaries, or "".
   virtual const std::string& name() const = 0;
   virtual int64_t logits_dimension() const = 0;
   virtual HeadParts parts(Graph& graph,

@@ -56,7 +56,7 @@ struct EstimatorSpec {
   std::shared_ptr<Scaffold> scaffold;
 };
 
-// Throws unless the specification is complete for its mode and belongs to the graph.
+// Throws unless the specification is complete for its mode and its tensors belong to the graph.
 void check_spec(const EstimatorSpec& spec, const Graph& graph);
 
 // Builds a model in the graph. Canned model functions combine heads and columns; custom ones call

@@ -60,7 +60,8 @@ struct ModelTraits {
   int64_t batch_size = 512, steps = 5000;
   // Whether by default each step reads all rows in memory, and training stops when it is complete.
   bool needs_all_rows = false;
-  // Returns the variables of a linear model; empty for other models.
+  // Returns the variables of a linear model with these columns. The function is empty for other
+  // models.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
   std::function<std::shared_ptr<const TreeModelView>(const Args&, const std::string& checkpoint)>
       trees;
@@ -77,9 +78,9 @@ enum class Task { kRegressor, kClassifier, kHead };
 const char* mode_of(Task task);   // parsnip's mode: "regression", "classification" or ""
 const char* class_of(Task task);  // the suffix of TensorFlow's class: "Regressor", ...
 
-// The argument declarations of an estimator. Replaces names in `traits.arguments` by declarations:
-// "head", "optimizer", "labels" (all label arguments of the task), "formula" (all formula
-// arguments) and others.
+// Returns the argument declarations of an estimator. Replaces some names in `traits.arguments` by
+// declarations: "head", "optimizer", "labels" (all label arguments of the task), "formula" (all
+// formula arguments) and others.
 std::vector<std::string> argument_lines(const ModelTraits& traits, Task task);
 
 // Whether this is a label argument of the task, which is part of the head's signature.

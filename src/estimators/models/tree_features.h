@@ -34,17 +34,17 @@ struct TreeFeature {
   std::string source;        // name in left_condition(): "age", "education"
   std::string element_name;  // the category, or "" if there is one element
   std::vector<float> edges;  // of the buckets; those of kNumbers are read from a checkpoint
-  // The condition of the left branch: "age < 25", "education is not HS-grad".
+  // Returns the condition of the left branch as text: "age < 25", "education is not HS-grad".
   std::string left_condition(int32_t threshold) const;
-  // The upper edge of the bucket; NaN if the split is not by a number.
+  // Returns the upper edge of the bucket; NaN if the feature is not a number.
   double threshold(int32_t bucket) const;
   bool sends_missing_left(int32_t threshold) const;
 
  private:
   bool tests_missing(int32_t threshold) const;
 };
-// The features of columns, sorted by name as in TensorFlow. `missing` names the numeric columns
-// with missing values. Throws if trees cannot split a column.
+// Returns the features of the columns, sorted by name as in TensorFlow. `missing` names the numeric
+// columns with missing values. Throws if trees cannot split by a column.
 std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        double epsilon,
                                        const std::vector<std::string>& missing);
@@ -59,7 +59,7 @@ struct TreeModelView {
   std::vector<int64_t> column_of_feature() const;
 };
 enum class Importance { kGain, kCount };
-// Importance of each of columns(): total gain of its splits, or their number.
+// Returns the importance of each column of `trees`: the total gain of its splits, or their number.
 std::vector<double> importances(const TreeModelView& trees, Importance importance);
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
                                                 const std::string& ensemble_key,

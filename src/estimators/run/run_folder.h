@@ -16,7 +16,7 @@ constexpr const char* kRecordName = "runhooks.data";
 constexpr const char* kLockName = ".runhooks.lock";
 
 struct NewestCheckpoint {
-  // Also true if the state file cannot be read; reading the checkpoint then reports the error.
+  // Also true if the state file cannot be read: a later read of the checkpoint reports the error.
   bool exists = false;
   std::string path;
   int64_t step = 0;
@@ -35,7 +35,7 @@ class RunFolder {
   bool has_checkpoint() const { return newest_.exists; }
   int64_t step() const { return newest_.step; }
   const std::string& checkpoint_id() const { return newest_.checkpoint_id; }
-  // Metadata of the trained model. The data are NULL if the file is damaged.
+  // The metadata of the trained model. metadata() is NULL if the file is damaged.
   bool has_metadata() const { return has_metadata_; }
   const PlainData& metadata() const { return metadata_; }
   // Whether training could write to the directory or create it. Leaves no files.
