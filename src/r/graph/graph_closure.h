@@ -28,14 +28,14 @@ class GraphClosure : public ObjectOwner {
   friend void release_closures();
   bool transfer_if_unowned();
 
-  // For functions of branches and loop bodies, the outermost graph.
+  // The graph. For functions in branches and loop bodies, the outermost graph.
   std::weak_ptr<Graph> graph_;
-  // The function is in the protected slot of an external pointer, the cell.
+  // The "cell" is an external pointer whose protected slot contains the function.
   Preserved weak_;  // a weak reference to the cell
   Preserved root_;  // the cell; empty after the transfer
 };
 
-// An R function that lives as long as the graph.
+// Makes an R function that lives as long as the graph.
 RFunctionPtr function_of_graph(Graph& graph, SEXP function);
 void transfer_to(Graph& graph, const NewFunctions& functions);
 
@@ -49,7 +49,8 @@ void release_closures();
 
 // Whether the graph has a live R object.
 bool has_object(const Graph& graph);
-// Requires an R object of the graph, whose external pointer then protects `object`.
+// Lets the external pointer in the R object of the graph protect `object`. The graph must have an
+// R object.
 void attach_to_graph(Graph& graph, SEXP object);
 // Number of sessions of the graph that R owns; each of them shares ownership of the graph.
 int& r_sessions_of(const Graph& graph);

@@ -6,8 +6,8 @@
 namespace runhooks {
 namespace r {
 
-// True for a raw vector, which is one string, and for a list of raw vectors, which are several.
-// Unlike R strings, they can contain any bytes.
+// True for a raw vector, which stands for one string, and for a list of raw vectors, which stands
+// for several. Unlike R strings, raw vectors can contain any bytes.
 bool is_bytes(SEXP x);
 // Throws unless `x` is an integer within the range of `dtype`.
 int64_t integer_in_range(double x, DType dtype);
