@@ -38,7 +38,7 @@ float optimal_leaf(const double* g,
                    const Regularization& regularization,
                    float* values);
 
-// Whether a gain is larger by more than rounding, so that the first of equal splits wins.
+// Whether `gain` is larger by more than rounding, so that the first of equal splits wins.
 inline bool is_larger_gain(float gain, float other) { return gain - other > 1e-15f; }
 
 }  // namespace runhooks

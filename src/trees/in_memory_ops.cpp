@@ -163,7 +163,7 @@ class ColumnBuilder {
   }
 
   // Scans a group. Scans its features one by one if this process finds that they are not one-hot,
-  // and if another process may find it.
+  // or if another process may find it.
   void scan_one_hot(size_t begin, size_t end, bool has_peers) {
     const bool is_one_hot = is_one_hot_in_this_process(begin, end);
     statistics_[begin].is_not_one_hot = !is_one_hot;

@@ -22,7 +22,7 @@ const std::vector<float>& root_value(const Tree& tree) {
   return root.is_leaf() ? root.leaf : root.original_leaf;
 }
 
-// The hash function of the random generator SplitMix64.
+// Computes the hash function of the random generator SplitMix64.
 uint64_t splitmix64(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;

@@ -52,7 +52,7 @@ QuantileSummary summary_of_values(
 // Keeps one summary per level; each level covers about twice as many values as the previous one.
 class QuantileStream {
  public:
-  // The ranks have an error of about `epsilon` for up to `max_elements` values.
+  // Ranks have a relative error of about `epsilon` for up to `max_elements` values.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
   void add_all(const float* values, int64_t n, float weight);

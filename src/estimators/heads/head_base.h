@@ -42,7 +42,7 @@ class HeadBase : public Head {
   // Converts losses to label units; overridden by heads that standardize labels for training.
   virtual Output losses_in_label_units(Graph&, Output losses) const { return losses; }
   virtual Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const = 0;
-  // The "classification" and "regression" signatures of the head; the first is the default.
+  // Returns the "classification" and "regression" signatures of the head; the first is the default.
   virtual Named<ExportOutput> signatures(const Named<Output>& predictions) const = 0;
 
   // Returns the key of a metric: "precision", or "precision/<name>" if the head has a name.

@@ -76,8 +76,7 @@ class EnsembleGrower {
     return logits_tensor_ = predicted->output(0);
   }
 
-  // Adds accumulators of batch statistics. They must be outside of the graph functions (branches of
-  // conditionals) that use them.
+  // Adds accumulators of batches, outside of the graph functions (branches) that use them.
   void add_accumulators() {
     if (args_.batches_per_layer == 1) return;
     for (const FeatureGroup& group : groups_) {
@@ -337,8 +336,7 @@ class EnsembleGrower {
                               });
   }
 
-  // Returns the seed of row and column sampling, which is equal in all processes. It is random if
-  // the model has no seed.
+  // Returns the seed of sampling, equal in all processes; random if the model has no seed.
   static int64_t seed_of(Graph& g) {
     if (const ReplicaScope* replicas = ReplicaScope::of(g)) return replicas->seed;
     return g.has_seed() ? g.seed() : static_cast<int64_t>(fresh_seed() >> 1);

@@ -68,7 +68,8 @@ struct ModelTraits {
   // Argument defaults in formula models that differ from TensorFlow's. Such a family has an
   // argument `of_formula`.
   std::vector<FormulaDefault> formula_defaults;
-  // The global step at which training is complete; empty if the user limits the steps.
+  // Returns the global step at which training is complete. The function is empty for models whose
+  // steps only the user limits.
   std::function<int64_t(const Args&)> planned_steps;
   // ArgSpec declarations in the order of TensorFlow's signatures; see argument_lines().
   std::vector<std::string> arguments;
@@ -83,7 +84,7 @@ const char* class_of(Task task);  // the suffix of TensorFlow's class: "Regresso
 // formula arguments) and others.
 std::vector<std::string> argument_lines(const ModelTraits& traits, Task task);
 
-// Whether this is a label argument of the task, which is part of the head's signature.
+// Whether `name` is a label argument of the task: it belongs to the head in model_signature().
 bool is_label_argument(Task task, const std::string& name);
 
 struct RegisteredModel {

@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// The precision of the quantiles from which bucket boundaries are computed.
+// Returns the precision of the quantiles from which bucket boundaries are computed.
 inline double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
 
 struct GrowthArguments {

@@ -54,7 +54,7 @@ int64_t quantile_buckets(double epsilon);
 struct TreeModelView {
   TreeEnsemble ensemble;
   std::vector<TreeFeature> features;  // including all edges
-  // The distinct column names in order, and the index of each feature's column.
+  // Return the distinct column names in order, and the index in them of each feature's column.
   std::vector<std::string> columns() const;
   std::vector<int64_t> column_of_feature() const;
 };

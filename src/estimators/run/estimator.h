@@ -77,7 +77,7 @@ class Predictions {
  public:
   Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
   ~Predictions();
-  // The values of the next batch, in the order of keys(); false at the end.
+  // Sets the values of the next batch, in the order of keys(). Returns false at the end.
   bool next(std::vector<Tensor>* batch);
   const std::vector<std::string>& keys() const { return keys_; }
   void close();

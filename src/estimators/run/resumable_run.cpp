@@ -91,7 +91,8 @@ class RandomPositions : public StateSaveable {
     }
     return state;
   }
-  // An operation that the checkpoint does not contain starts at the beginning of its random stream.
+  // Restores the random generators of operations. An operation that the checkpoint does not contain
+  // starts at the beginning of its random stream.
   Assign read_state(const NamedTensors& state,
                     const std::string&,
                     const ResourceManager&) override {

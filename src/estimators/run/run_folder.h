@@ -41,7 +41,7 @@ class RunFolder {
   // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
   static void write_metadata(const std::string& path, const PlainData& metadata);
-  // Number of constructions and cache hits in this process.
+  // Returns the number of constructions and cache hits in this process.
   static int64_t reads();
 
  private:

@@ -37,7 +37,7 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// Saves a checkpoint to `scratch` if a training runs in the folder. Deletes it on destruction.
+// Saves a checkpoint to `scratch` if a training runs in the folder. The destructor deletes it.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {

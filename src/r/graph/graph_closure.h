@@ -42,7 +42,7 @@ void transfer_to(Graph& graph, const NewFunctions& functions);
 // Preserves an object, such as a dataset that the graph reads, as long as the graph lives.
 void preserve_with_graph(Graph& graph, SEXP object);
 
-// For graphs that no C++ object owns, transfers their functions to the R objects of the graphs.
+// Transfers the functions of all graphs that no C++ object owns to the R objects of these graphs.
 void release_closures();
 
 // --- r/graph/graph.cpp
@@ -52,7 +52,8 @@ bool has_object(const Graph& graph);
 // Lets the external pointer in the R object of the graph protect `object`. The graph must have an
 // R object.
 void attach_to_graph(Graph& graph, SEXP object);
-// Number of sessions of the graph that R owns; each of them shares ownership of the graph.
+// Returns the number of sessions of the graph that R owns. Each of them shares ownership of the
+// graph.
 int& r_sessions_of(const Graph& graph);
 std::vector<std::unique_ptr<GraphClosure>>& closures_of(Graph& graph);
 

@@ -11,7 +11,7 @@ namespace r {
 bool is_bytes(SEXP x);
 // Throws unless `x` is an integer within the range of `dtype`.
 int64_t integer_in_range(double x, DType dtype);
-// The type that the user passed to np_array(), or kInvalid.
+// Returns the type that the user passed to the R function np_array(), or kInvalid.
 DType declared_dtype(SEXP x);
 
 }  // namespace r
