@@ -15,7 +15,7 @@ class Binner {
   void find(const float* x, int64_t n, int32_t* bins) const;
 
  private:
-  int32_t depth_;                   // of the search tree
+  int32_t depth_;                   // depth of the search tree
   std::vector<float> search_tree_;  // the edges, padded with infinity
 };
 

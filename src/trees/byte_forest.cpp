@@ -18,7 +18,7 @@ constexpr uint8_t kAlwaysLeft = UINT8_MAX;
 // values.
 constexpr int32_t kMaxPlainBucket = UINT8_MAX - 2;
 
-using Thresholds = std::map<size_t, std::set<int32_t>>;  // by split_key()
+using Thresholds = std::map<size_t, std::set<int32_t>>;  // the key is a split_key()
 
 Thresholds thresholds_of(const TreeEnsemble& ensemble) {
   Thresholds all;
@@ -40,7 +40,7 @@ bool fits_bytes(const TreeNode& node) {
 int32_t depth_of(const Tree& tree) {
   std::vector<int32_t> depth(tree.nodes.size(), 0);
   int32_t max_depth = 1;
-  // children follow their parents
+  // One pass is enough, because children follow their parents.
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];
     if (node.is_leaf()) continue;

@@ -35,14 +35,14 @@ class FlatForest : public Forest {
   void traverse(const uint16_t* block, float* sums) const;
 
   std::vector<Node> nodes_;
-  std::vector<float> values_;  // by node
+  std::vector<float> values_;  // leaf values, by index of the node
   std::vector<Root> roots_;
   struct Slot {
     int32_t feature;
     bool missing_is_last;
   };
   std::vector<Slot> slots_;
-  std::vector<int32_t> slot_of_;  // by split_key(); -1 if unused
+  std::vector<int32_t> slot_of_;  // index into slots_ for each split_key(); -1 if unused
 };
 
 }  // namespace runhooks

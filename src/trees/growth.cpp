@@ -181,7 +181,7 @@ class Pruner {
     std::vector<float> leaf;
   };
   Tree& tree_;
-  std::vector<Collapsed> collapsed_;  // by node
+  std::vector<Collapsed> collapsed_;  // one element per node
   bool has_pruned_ = false;
 };
 

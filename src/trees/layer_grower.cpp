@@ -461,7 +461,7 @@ class LayerGrower::SplitSearch {
   std::vector<Task> tasks_;
   std::vector<std::unique_ptr<Histogram>> histograms_;
   SumsPool task_sums_;       // zeroed, as flush() leaves them
-  SumsPool histogram_sums_;  // with any contents
+  SumsPool histogram_sums_;  // buffers with any contents
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

@@ -29,7 +29,7 @@ struct LayerSplit {
 // depends on this number, so sums equal those of one process.
 struct RowPartition {
   Communicator* peers = nullptr;  // NULL if this process has all rows
-  int64_t rows = 0;               // of all processes
+  int64_t rows = 0;               // number of rows of all processes
 };
 
 // Rows are grouped by node within chunks. Gradients and hessians are summed as scaled integers, so
@@ -79,7 +79,7 @@ class LayerGrower {
   void each_segment_of_chunk(int64_t chunk, const Run& run) const;
 
  private:
-  // tables[node][bin] is 1 if the node's split sends the bin left. Empty for leaves.
+  // tables[node][bin] is 1 if the node's split sends the bin left. A leaf has an empty table.
   using GoesLeftTables = std::vector<std::vector<uint8_t>>;
   // The rows of a chunk that are in `node`, as positions in the chunk.
   struct Segment {
@@ -124,8 +124,8 @@ class LayerGrower {
   int32_t logits_;
   RowPartition row_partition_;
   std::vector<bool> used_columns_;
-  std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
-  std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
+  std::vector<std::vector<uint16_t>> ids_;      // for each chunk, row numbers within it
+  std::vector<std::vector<Segment>> segments_;  // for each chunk, in order of position
   std::vector<int64_t> packed_;                 // gradient and hessian, by position and logit
 };
 

@@ -162,8 +162,8 @@ class ColumnSplitFinder {
   const SplitCosts& costs_;
   LayerSplit* best_;
   const int32_t logits_;
-  std::vector<Candidates> left_;      // by logit
-  std::vector<GradientSums> totals_;  // by logit
+  std::vector<Candidates> left_;      // one element per logit
+  std::vector<GradientSums> totals_;  // one element per logit
   std::vector<double> gains_;
   double parent_gain_ = 0, total_hessian_ = 0;
 };

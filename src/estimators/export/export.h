@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// tf.estimator.export.ServingInputReceiver.
+// The inputs of an exported model (tf.estimator.export.ServingInputReceiver).
 struct ServingReceiver {
   ModelInput input;          // input of the model function, without labels
   Named<Feature> receivers;  // tensors that requests feed, by signature key

@@ -11,7 +11,7 @@ namespace runhooks {
 
 struct EvaluationResult {
   std::string model_dir;
-  std::shared_ptr<Args> metrics;  // by name, including the global step
+  std::shared_ptr<Args> metrics;  // values by metric name, with "global_step"
   bool is_final = false;          // whether it is the evaluation of the last step
   // Returns the metrics of previous evaluations. Reads the event files whose path below the model
   // directory matches the argument, a pattern.

@@ -20,7 +20,7 @@ struct HeadParts {
   bool loss_is_average = false;  // whether `loss` is the average loss of evaluations
   Output training_loss;          // the minimized loss if its units differ from those of `loss`
   Named<Metric> metrics;
-  Named<ExportOutput> export_outputs;  // prediction mode only
+  Named<ExportOutput> export_outputs;  // set only in prediction mode
 };
 
 extern const char* const kDefaultSignature;  // "serving_default"

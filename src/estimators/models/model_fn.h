@@ -51,7 +51,7 @@ struct EstimatorSpec {
   Output loss;
   Fetch train_op;
   Named<Metric> eval_metric_ops;
-  Named<ExportOutput> export_outputs;  // prediction mode only
+  Named<ExportOutput> export_outputs;  // set only in prediction mode
   HookList training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
   std::shared_ptr<Scaffold> scaffold;
 };

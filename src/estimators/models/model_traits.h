@@ -26,7 +26,7 @@ struct PartOptimizer {
 };
 
 struct ModelPart {
-  std::string prefix;  // of its argument names: "dnn_"; empty if the model has one part
+  std::string prefix;  // prefix of argument names: "dnn_"; empty if the model has one part
   bool has_columns = true;
   bool is_deep = false;  // needs dense columns: factors become indicator columns
   PartOptimizer optimizer;
@@ -54,7 +54,7 @@ struct FormulaDefault {
 struct ModelTraits {
   std::string family;       // "linear", "deep", "both", "baseline", ... "custom"
   std::string description;  // "wide and deep", for "a wide and deep classifier"
-  std::string name;         // of TensorFlow's classes: "DNNLinearCombined"
+  std::string name;         // begins TensorFlow's class names: "DNNLinearCombined"
   std::vector<ModelPart> parts;
   // Defaults for the training input: enough steps to converge without overfitting.
   int64_t batch_size = 512, steps = 5000;

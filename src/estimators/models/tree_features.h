@@ -13,7 +13,7 @@ namespace runhooks {
 // One bucketized feature of a tree model. A column has one for each element: a category or a
 // number.
 struct TreeFeature {
-  std::string name;     // of the column, as in importances: "age_bucketized", "education"
+  std::string name;     // name of the column, shown in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
   int64_t buckets = 0;
   bool has_weights = false;
@@ -33,7 +33,7 @@ struct TreeFeature {
   bool has_missing = false;  // whether the feature belongs to a pair
   std::string source;        // name in left_condition(): "age", "education"
   std::string element_name;  // the category, or "" if there is one element
-  std::vector<float> edges;  // of the buckets; those of kNumbers are read from a checkpoint
+  std::vector<float> edges;  // edges of the buckets; for kNumbers, read from a checkpoint
   // Returns the condition of the left branch as text: "age < 25", "education is not HS-grad".
   std::string left_condition(int32_t threshold) const;
   // Returns the upper edge of the bucket; NaN if the feature is not a number.
@@ -53,7 +53,7 @@ int64_t quantile_buckets(double epsilon);
 // A trained ensemble with its features, for inspection.
 struct TreeModelView {
   TreeEnsemble ensemble;
-  std::vector<TreeFeature> features;  // including all edges
+  std::vector<TreeFeature> features;  // with their bucket edges
   // Return the distinct column names in order, and the index in them of each feature's column.
   std::vector<std::string> columns() const;
   std::vector<int64_t> column_of_feature() const;

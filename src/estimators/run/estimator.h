@@ -125,7 +125,7 @@ class Estimator {
   struct TrainResult {
     bool was_skipped = false;  // max_steps was already reached
     bool made_steps = false;
-    Tensor loss;  // of the last step
+    Tensor loss;  // the loss of the last step
     int64_t global_step = 0;
     std::string why, reason;  // why training ended; see RunEnd (run_record.h)
   };

@@ -89,7 +89,7 @@ void unpack_snapshot(const std::string& folder, const Files& files, const std::s
 
 struct SnapshotStatus {
   std::string checkpoint;    // name of the packed checkpoint, or ""
-  int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one
+  int64_t newest_step = -1;  // step of the directory's newest checkpoint; -1: none
   bool is_newest = false;    // the packed checkpoint is still the newest
   bool exists = false;       // the directory still has the packed checkpoint
   bool has_values = false;   // the snapshot contains the variable values

@@ -23,7 +23,7 @@ SEXP handles_in(SEXP args) {
   Rcpp::Shield<SEXP> cells(Rf_cons(R_NilValue, R_NilValue));
   for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
     SEXP arg = VECTOR_ELT(args, i);
-    // a list may contain datasets
+    // Keeps lists, because a list may contain datasets.
     if (is_handle(arg, kCoreObject) || TYPEOF(arg) == VECSXP)
       SETCDR(cells, Rf_cons(arg, CDR(cells)));
   }

@@ -24,7 +24,7 @@ namespace {
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
   SEXP pointer = R_NilValue;     // the external pointer in the R object
-  int collections_version = -1;  // of the cached collections
+  int collections_version = -1;  // collections_version() of the cached results
   int sessions = 0;              // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> closures;
   ~GraphBinding() {

@@ -261,7 +261,7 @@ SEXP cpp_tf_symbols() {
       std::vector<std::string> parameters;
       for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
-        // names with a leading underscore need backticks in R
+        // Names with a leading underscore need backticks in R.
         const bool is_quoted = argument.name[0] == '_';
         const std::string quoted_name = is_quoted ? "`" + argument.name + "`" : argument.name;
         parameters.push_back(quoted_name + (has_default ? " = " + argument.fallback : ""));

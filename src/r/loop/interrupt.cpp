@@ -37,7 +37,7 @@ bool is_poll_due() {
   const int64_t now = now_ticks();
   if (now - last >= 0 && now - last < kMinTicks && calls == calls_of_r()) return false;
   last = now;
-  calls = calls_of_r() + 1;  // including the check itself
+  calls = calls_of_r() + 1;  // + 1, because the check itself is a call
   return true;
 }
 

@@ -21,7 +21,7 @@ struct Predictor {
   uint64_t checkpoint;
   std::vector<std::string> features, keys;
   std::vector<DType> dtypes;
-  Preserved columns, levels;  // of each feature
+  Preserved columns, levels;  // lists with an element for each feature
   double max_rows;
 };
 const HandleKind kPredictor("runhooks_predictor");

@@ -350,7 +350,7 @@ namespace {
 Tensor bind_columns(const RList& parts, DType requested) {
   struct Column {
     SEXP x;
-    int64_t begin;  // in x
+    int64_t begin;  // index of the column's first element in x
   };
   std::vector<Column> columns;
   DType common_type = DType::kBool;

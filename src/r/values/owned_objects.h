@@ -42,8 +42,8 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   static std::shared_ptr<OwnedObjects> current() {
     return current_ ? current_->shared_from_this() : nullptr;
   }
-  // Returns the list cell after which class Preserved (handles.h) inserts a new cell; R_NilValue for
-  // the global list.
+  // Returns the list cell after which class Preserved (handles.h) inserts a new cell; R_NilValue
+  // for the global list.
   static SEXP current_list() { return current_ ? current_->list_ : R_NilValue; }
 
  private:
