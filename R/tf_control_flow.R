@@ -242,8 +242,8 @@ invariant_shapes <- function(shapes, loop_vars, tensors, call = parent.frame()) 
 # Returns the dimensions of a tensor, with NA for unknown ones; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-# Converts tensors to tensor lists of their rows. In the result, `rows` is the number of rows, or
-# NULL if it is unknown before the graph runs, and `count` is the same number as a tensor.
+# Converts tensors to tensor lists of their rows. In the result, `count` is the number of rows as a
+# tensor. `rows` is the same number, or NULL if it is unknown before the graph runs.
 rows_as_tensor_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]

@@ -11,8 +11,8 @@
 
 namespace runhooks {
 
-// The group number of a feature that is a copy of the previous feature, except that its missing
-// values are in the last bucket instead of the first.
+// The group number of a feature that is a copy of the previous feature. Only its missing values
+// differ: they are in the last bucket instead of the first.
 constexpr int64_t kMissingInLastBucket = -2;
 
 struct InMemoryTreeOptions {
