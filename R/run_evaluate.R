@@ -69,7 +69,7 @@ evaluate.tf_estimator <- function(object, input_fn, steps = NULL, checkpoint_pat
     if (is.null(name)) "" else name, lapply(hooks, hook_for_core)
   )))
   metrics <- result$metrics
-  # without `input`, which contains times, so that equal evaluations give equal results
+  # omit `input`, which contains times, so that equal evaluations give equal results
   record <- result$history[names(result$history) != "input"]
   history <- recorded_history(hooks, record, metrics$global_step)
   warn_evaluated_loss(metrics$loss)

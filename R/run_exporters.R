@@ -44,7 +44,8 @@ best_exporter <- builtin("exporter", "BestExporter")
 #' @export
 steps_exporter <- builtin("exporter", "StepsExporter")
 
-# The default of `compare_fn`, in the registration of the exporter. lint: allow caller
+# The default of the argument `compare_fn` of best_exporter(): whether the current evaluation has
+# the smaller loss. The C++ registration of the exporter names it. lint: allow caller
 smaller_loss <- function(best_eval_result, current_eval_result) {
   for (name in c("best_eval_result", "current_eval_result")) {
     if (!is_number_or_nan(get(name)$loss)) {
@@ -64,7 +65,8 @@ constructor_factories$exporter <- function(specs, place) {
   f
 }
 
-# The core decides whether to export and stores the state of the exporter between evaluations.
+# Creates an exporter from `specs`, the rows that describe its arguments. The C++ core decides
+# whether to export, and stores the state of the exporter between evaluations.
 new_exporter <- function(specs, call) {
   values <- convert_arguments(argument_values(specs$name, call), specs, call)
   create_core <- function() cpp_exporter(specs$type[[1]], values[!specs$binding_only], "")
@@ -180,7 +182,7 @@ call_exporters <- function(exporters, estimator, checkpoint, metrics, is_final) 
   setNames(exported, vapply(exporters, `[[`, "", "name"))
 }
 
-# The metrics of the evaluations in the event files that match `pattern`, without those at
+# Returns the metrics of the evaluations in the event files that match `pattern`, without those at
 # `global_step`.
 previous_evaluations <- function(folder, pattern, global_step) {
   files <- Sys.glob(file.path(folder, pattern))

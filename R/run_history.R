@@ -60,14 +60,15 @@ run_history <- function(model_dir) {
   new_run_history(cpp_run_rows(path.expand(folder)), folder)
 }
 
-# The model directory for an argument `model_dir` that is a path or a model.
+# Returns the model directory for an argument `model_dir`, which is a path or a model.
 folder_of_model <- function(model_dir, call = parent.frame()) {
   folder <- if (is_estimator(model_dir)) model_dir.tf_estimator(model_dir) else model_dir
   check_arg(is_string(folder), model_dir, "a folder or a model", "model_dir", call)
   folder
 }
 
-# The local variables must not have the names of columns, because tibble() would find the columns.
+# Makes the table of run_history(). Its local variables must not have the names of columns, because
+# tibble() would find the columns instead.
 new_run_history <- function(runs, folder) {
   numbers <- function(name) vapply(runs, function(row) number_or_na(row[[name]]), 0)
   texts <- function(name) vapply(runs, `[[`, "", name)
@@ -102,10 +103,10 @@ new_run_history <- function(runs, folder) {
   structure(table, class = c("runhooks_run_history", class(table)), folder = folder)
 }
 
-# The core writes -1 for an unknown number.
+# Replaces a negative number by NA, because the C++ core writes -1 for an unknown number.
 number_or_na <- function(x) if (x < 0) NA_real_ else x
 
-# A table in long form with one row for each metric, because models have different metrics.
+# Makes a table in long form, with one row for each metric, because models have different metrics.
 evaluation_table <- function(evaluations) {
   tables <- lapply(evaluations, function(evaluation) {
     metrics <- unlist(evaluation$metrics)
@@ -158,8 +159,8 @@ short_time <- function(seconds) {
   paste(format(signif(seconds / 3600, 2), scientific = FALSE), "h")
 }
 
-# The description that a run records when it begins. `run_args`: the arguments of train() except
-# `steps` and `max_steps`.
+# Returns the description that a run records when it begins. `run_args`: the arguments of train()
+# except `steps` and `max_steps`.
 run_description <- function(steps, max_steps, input, run_args) {
   input_info <- attr(input, "about")
   input_info$features <- utils::head(input_info$features, 100)

@@ -3,8 +3,8 @@
 
 min_levels_to_absorb <- 200
 
-# Returns the same kind of list as linear_fit(). Returns NULL unless the model has this form and the
-# data determine all coefficients.
+# Returns the same kind of list as linear_fit(). Returns NULL unless the model has one factor of
+# many levels and numeric variables, and the data determine all coefficients.
 absorbed_fit <- function(object, frame) {
   factor <- absorbable_factor(object, frame$values)
   if (is.null(factor)) return(NULL)
@@ -39,7 +39,7 @@ absorbed_fit <- function(object, frame) {
   fit
 }
 
-# The number of the level in each row.
+# Returns the number of the factor's level in each row.
 level_codes <- function(factor, values) match(as.character(values[[factor$name]]), factor$levels)
 
 numeric_columns <- function(factor, values) {
@@ -47,8 +47,8 @@ numeric_columns <- function(factor, values) {
   do.call(cbind, c(list(matrix(0, n, 0)), lapply(values[factor$numbers], as.numeric)))
 }
 
-# A list that describes the factor: its name and levels, and the names of the numeric variables.
-# NULL if the model has other terms, contrasts or few levels.
+# Returns a list that describes the factor to absorb: its name and levels, and the names of the
+# numeric variables. Returns NULL if the model has other terms, contrasts or few levels.
 absorbable_factor <- function(object, values) {
   blueprint <- object$blueprint
   terms <- blueprint$terms
@@ -83,8 +83,8 @@ absorbable_factor <- function(object, values) {
   )
 }
 
-# Prepares the regression on the levels and `x` with the weights `w`. `solve(z)` of the result
-# regresses `z`. Returns NULL if the columns are collinear.
+# Prepares the weighted regression on the levels `codes` and the columns `x`, with the weights `w`.
+# The result has a function `solve(z)`, which regresses `z`. Returns NULL for collinear columns.
 absorbed_solver <- function(codes, x, w) {
   sums <- as.vector(rowsum(w, codes))
   means <- rowsum(w * x, codes) / sums
@@ -117,7 +117,7 @@ absorbed_solver <- function(codes, x, w) {
   )
 }
 
-# The same as newton_step_size(), without a design matrix.
+# Does the same as newton_step_size() (R/run_linear_fit.R), without a design matrix.
 absorbed_newton_step_size <- function(fit) {
   step <- fit$step
   if (is.null(step)) return(Inf)
@@ -144,8 +144,8 @@ absorbed_standard_errors <- function(fit) {
   unname(order_as_factor_levels(sqrt(fit_dispersion(fit)[[1]] * fit$step$variances), fit$factor))
 }
 
-# The covariance matrix of the coefficients. One matrix product computes it, because it may take
-# hundreds of megabytes.
+# Returns the covariance matrix of the coefficients. Computes it by one matrix product, without
+# copies, because it may take hundreds of megabytes.
 absorbed_covariance <- function(fit) {
   names <- rownames(fit$coefficients)
   size <- length(names)
@@ -170,7 +170,7 @@ absorbed_covariance <- function(fit) {
   covariance
 }
 
-# The same as linear_predictions(), without a design matrix.
+# Does the same as linear_predictions() (R/run_linear_fit.R), without a design matrix.
 absorbed_predictions <- function(object, data, fit, call) {
   frame <- evaluate_blueprint(object$blueprint, data, FALSE, call)
   is_complete <- !Reduce(`|`, frame$missing, logical(frame$n))

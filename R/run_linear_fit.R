@@ -2,8 +2,8 @@
 # weights.
 
 # Returns the list from which vcov(), summary() and other methods compute their results. Its
-# `coefficients` have a column for each response, or for each class except the first. Rows of weight
-# 0 are omitted.
+# `coefficients` have a column for each response, or for each class except the first. The fit omits
+# rows of weight 0.
 linear_fit <- function(object, function_name,
                        frame = training_frame(object, function_name, call),
                        call = parent.frame()) {
@@ -32,7 +32,7 @@ linear_fit <- function(object, function_name,
   response <- observed_response(object, frame$response)
   offset <- if (is.null(frame$offset)) numeric(nrow(design)) else frame$offset
   weights <- row_weights(object, frame, nrow(design))
-  # drop rows of weight 0, so that their levels do not add columns
+  # drop rows of weight 0, so that levels that occur only there do not add columns
   is_used <- weights != 0
   if (!all(is_used)) {
     design_attributes <- attributes(design)[c("assign", "contrasts")]
@@ -61,7 +61,7 @@ linear_fit <- function(object, function_name,
   if (nzchar(fit$family)) c(fit, fit_information(fit)) else fit
 }
 
-# The same as linear_fit(), but without a design matrix if a factor has many levels.
+# Does the same as linear_fit(), but without a design matrix if a factor has many levels.
 coefficient_fit <- function(object, function_name, call = parent.frame(), frame = NULL) {
   if (!has_coefficients(object)) return(linear_fit(object, function_name, call = call))
   check_trained(object, function_name, call)
@@ -70,7 +70,8 @@ coefficient_fit <- function(object, function_name, call = parent.frame(), frame 
   if (is.null(fit)) linear_fit(object, function_name, frame, call) else fit
 }
 
-# The largest design matrix. For larger ones, lm() would need hours and four times their memory.
+# A design matrix is rejected if it exceeds both limits, because lm() would need hours and four
+# times its memory.
 max_design_columns <- 1000
 max_design_bytes <- 500e6
 
@@ -97,14 +98,14 @@ check_design_size <- function(object, frame, call) {
   )
 }
 
-# The optimizer of the first part of a model: for a linear model, its only optimizer.
+# Returns the optimizer of the first part of a model; a linear model has only this part.
 first_optimizer <- function(object) {
   object$spec[[model_traits(object$spec$type)$parts[[1]]$optimizer]]
 }
 
-# The means, the errors, the gradient, the Cholesky factor `root` of the information matrix and the
-# Newton step. Gradient and information refer to an orthonormal basis of the design, which is
-# accurate for collinear columns. The matrix `basis` converts from this basis to coefficients.
+# Computes the means, the errors, the gradient, the Cholesky factor `root` of the information matrix
+# and the Newton step. Gradient and information refer to an orthonormal basis of the design, which
+# is accurate for nearly collinear columns. The matrix `basis` converts this basis to coefficients.
 fit_information <- function(fit) {
   p <- sum(fit$kept)
   w <- fit$weights
@@ -132,8 +133,8 @@ fit_information <- function(fit) {
   )
 }
 
-# The Cholesky factor of the information matrix, or NULL if the matrix is singular. `triangle` is
-# the R factor of the design, which defines the orthonormal basis.
+# Returns the Cholesky factor of the information matrix, or NULL if the matrix is singular.
+# `triangle` is the factor R of the design's QR decomposition, which defines the orthonormal basis.
 information_root <- function(fit, means, triangle) {
   if (fit$family == "multinomial") return(joint_information_root(fit, means))
   k <- ncol(means)
@@ -156,8 +157,8 @@ information_root <- function(fit, means, triangle) {
   root
 }
 
-# The Cholesky factor of the design's cross product in the orthonormal basis, with the weights
-# `weights` of the rows.
+# Returns the Cholesky factor of the design's weighted cross product in the orthonormal basis.
+# `weights` has a weight for each row.
 weighted_design_root <- function(fit, weights, triangle) {
   if (!all(is.finite(weights))) return(NULL)
   weighted_qr <- qr(sqrt(weights) * fit$design[, fit$kept, drop = FALSE], tol = 0)
@@ -185,21 +186,22 @@ orthonormal_columns <- function(fit) {
   qr.qy(fit$decomposed, diag(1, nrow(fit$design), sum(fit$kept)))
 }
 
-# The residuals after one more Newton step, which for numbers reaches the optimum.
+# Returns the residuals after one more Newton step. For a numeric response, this step reaches the
+# optimum.
 residuals_at_optimum <- function(fit) {
   if (!is.null(fit$factor)) return(fit$errors - fit$step$fitted)
   zeros <- matrix(0, nrow(fit$errors) - nrow(fit$newton_step_in_basis), ncol(fit$errors))
   fit$errors - qr.qy(fit$decomposed, rbind(fit$newton_step_in_basis, zeros))
 }
 
-# The variance of each response, apart from the dispersion and the weights.
+# Returns the variance of each row's response, without the factors for dispersion and weight.
 row_variance <- function(fit) {
   mean <- fit$means[, 1]
   switch(fit$family, gaussian = 1, binomial = mean * (1 - mean), poisson = mean)
 }
 
-# The largest component of the Newton step, relative to the coefficient or its standard error,
-# whichever is larger.
+# Returns the largest component of the Newton step, relative to the coefficient or its standard
+# error, whichever is larger.
 newton_step_size <- function(fit) {
   if (is.null(fit$root) || has_infinite_optimum(fit)) return(Inf)
   if (is_within_precision(fit)) return(0)
@@ -209,8 +211,8 @@ newton_step_size <- function(fit) {
   max(abs(fit$newton_step) / pmax(abs(beta), errors, .Machine$double.xmin))
 }
 
-# True if the model is at the optimum up to rounding. For numbers, also if the residuals at the
-# optimum are only rounding.
+# Returns TRUE if the model is at the optimum up to rounding errors. For a numeric response, also if
+# the residuals at the optimum are only rounding errors.
 is_within_precision <- function(fit) {
   centered <- sweep(fit$logits, 2, colMeans(fit$logits))
   if (fit$family != "gaussian") return(sum(fit$newton_step_in_basis^2) <= 1e-12 * sum(centered^2))
@@ -219,7 +221,8 @@ is_within_precision <- function(fit) {
   sum(residual_squares) <= 1e-20 * sum(fit$weights * centered^2) + rounding
 }
 
-# True if the linear predictor of a row has no finite optimum, for example for separable classes.
+# Returns TRUE if the optimal linear predictor of a row is infinite, for example because a predictor
+# separates the classes.
 has_infinite_optimum <- function(fit) {
   if (fit$family == "gaussian") return(FALSE)
   inverse <- chol2inv(fit$root)
@@ -269,8 +272,8 @@ warn_not_converged <- function(fit) {
   invisible(TRUE)
 }
 
-# Warns after a training if a linear_regressor() has not converged. The training may end with a
-# small gradient instead, because separable classes have no optimum; numeric responses do.
+# Warns after a training if a linear_regressor() has not converged. Classifiers are not checked:
+# separable classes have no optimum, so their training may end with a small gradient instead.
 warn_unfinished_fit <- function(object) {
   is_checked <- has_coefficients(object) && identical(model_labels(object)$family, "gaussian")
   if (is_checked) warn_not_converged(coefficient_fit(object, "train"))
@@ -313,8 +316,8 @@ warn_unreliable_inference <- function(fit) {
   if (!warn_not_converged(fit)) warn_perfect_fit(fit)
 }
 
-# The fit for a function that needs a likelihood. `needs_design`: the function uses the design
-# matrix.
+# Returns the fit for a function that needs a likelihood. `needs_design`: whether this function uses
+# the design matrix.
 inference_fit <- function(object, function_name, call = parent.frame(), needs_design = FALSE) {
   fit <- if (needs_design) {
     linear_fit(object, function_name, call = call)
@@ -367,7 +370,7 @@ fit_covariance <- function(fit) {
   all_bases %*% inverse %*% t(all_bases)
 }
 
-# The number of standard errors from an estimate to the limits of its interval.
+# Returns the number of standard errors from an estimate to each limit of its interval.
 interval_quantile <- function(fit, level, call = parent.frame()) {
   is_valid <- is_number(level) && level > 0 && level < 1
   check_arg(is_valid, level, "a number between 0 and 1", "level", call)
@@ -375,7 +378,7 @@ interval_quantile <- function(fit, level, call = parent.frame()) {
   if (fit$family == "gaussian") stats::qt(upper, fit_residual_df(fit)) else stats::qnorm(upper)
 }
 
-# Linear predictors of the rows of `data` and their standard errors.
+# Returns the linear predictors of the rows of `data` and their standard errors.
 linear_predictions <- function(object, data, fit, call = parent.frame()) {
   if (!is.null(fit$factor)) return(absorbed_predictions(object, data, fit, call))
   design <- design_matrix(object, fit$frame, data)[, fit$kept, drop = FALSE]

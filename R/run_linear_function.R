@@ -47,7 +47,7 @@ check_own_weights <- function(object, folder, call) {
   inform_other_training(object, folder)
 }
 
-# The response as a numeric matrix. Two classes give one column, which is 1 for the second class.
+# Returns the response as a numeric matrix. Two classes give one column: 1 for the second class.
 observed_response <- function(object, response) {
   classes <- class_names_of(object)
   if (is.null(classes)) return(as.matrix(response))
@@ -68,7 +68,8 @@ output_names <- function(object, response) {
 
 has_coefficients <- function(object) model_traits(object$spec$type)$has_coefficients
 
-# The design matrix of the training rows, or of `newdata` with the contrasts of the training rows.
+# Returns the design matrix of the training rows, or of `newdata` with the contrasts of the training
+# rows.
 design_matrix <- function(object, frame, newdata = NULL) {
   blueprint <- object$blueprint
   training_data <- as.data.frame(frame$data, optional = TRUE)
@@ -80,7 +81,7 @@ design_matrix <- function(object, frame, newdata = NULL) {
   if (isFALSE(blueprint$has_intercept)) terms_sum <- call("-", terms_sum, 1)
   terms <- stats::terms(stats::as.formula(call("~", terms_sum), frame))
   terms <- with_predvars(terms, blueprint, data)
-  # as in lm(), the variables are computed from all rows
+  # compute the variables from all rows and select rows afterwards, as lm() does
   model <- do.call(stats::model.frame, list(
     terms, data, subset = rows, na.action = stats::na.pass, drop.unused.levels = TRUE
   ))
@@ -111,8 +112,8 @@ design_matrix <- function(object, frame, newdata = NULL) {
   stats::model.matrix(terms, new_frame, contrasts.arg = contrasts[!has_own])
 }
 
-# Adds the attribute `predvars` to `terms`: calls such as poly(x, 2) with the parameters that were
-# computed from the training data.
+# Adds the attribute `predvars` to `terms`. It contains the variables as calls, such as poly(x, 2),
+# with the parameters that were computed from the training data.
 with_predvars <- function(terms, blueprint, data) {
   variables <- as.list(attr(terms, "variables"))[-1]
   calls <- lapply(variables, function(variable) {
@@ -124,7 +125,8 @@ with_predvars <- function(terms, blueprint, data) {
   terms
 }
 
-# model.frame() rejects POSIXlt, because it is a list, and classes whose package is not loaded.
+# Converts columns that model.frame() rejects: POSIXlt, because it is a list, and columns of classes
+# whose package is not loaded.
 plain_columns <- function(data, blueprint) {
   for (name in names(data)) {
     if (inherits(data[[name]], "POSIXlt")) data[[name]] <- as.POSIXct(data[[name]])
@@ -148,7 +150,7 @@ with_single_level_contrasts <- function(model) {
   model
 }
 
-# The logits of the rows of `frame`, converted to the units of the response.
+# Returns the logits of the rows of `frame` in the units of the response.
 linear_logits <- function(object, frame) {
   blueprint <- object$blueprint
   names <- cpp_estimator_coefficients(core_spec(object))
@@ -177,7 +179,7 @@ linear_logits <- function(object, frame) {
   sweep(sweep(logits, 2, response$scale, `*`), 2, response$center, `+`)
 }
 
-# The logits that one term contributes.
+# Returns the contribution of the term `name` to the logits.
 term_logits <- function(name, weights, values, blueprint) {
   n <- n_rows(values[[1]])
   term <- blueprint$terms[[name]]

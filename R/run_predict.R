@@ -92,7 +92,7 @@ predict.tf_estimator <- function(object, newdata, checkpoint_path = NULL,
     abort_runhooks("Give either {.arg newdata} or {.arg input_fn}, not both.")
   }
   if (is.null(newdata) && is.null(input_fn)) newdata <- training_data(object, arg = "newdata")
-  # functions are input functions, and data are new data, whatever the argument
+  # a function is an input function and data are new data, whichever of the two arguments has them
   if (is.function(newdata)) {
     input_fn <- newdata
     newdata <- NULL
@@ -169,7 +169,7 @@ warn_not_finite_batches <- function(batches) {
   if (all(all_finite(unlist(batches, recursive = FALSE)))) return(invisible())
   rows <- lapply(batches, function(batch) {
     batch <- Filter(is.double, batch)
-    # the first value of each row that is not finite, or 0
+    # the first value in each row that is not finite, or 0 if all are finite
     Reduce(function(a, b) ifelse(is_not_finite(a), a, b), lapply(batch, function(x) {
       apply(matrix(x, n_rows(x)), 1, function(row) c(row[is_not_finite(row)], 0)[[1]])
     }))
@@ -177,8 +177,8 @@ warn_not_finite_batches <- function(batches) {
   warn_not_finite(unlist(rows))
 }
 
-# If the package has sharded the input, collects the batches of all processes in the order of the
-# data.
+# For distributed prediction: if the package has divided the input among processes, collects the
+# batches of all processes in the order of the data.
 gather_batches <- function(batches, input) {
   force(batches) # reading the input sets attr(input, "sharding")
   if (!identical(attr(input, "sharding")$sharded_by, "package")) return(batches)
@@ -210,8 +210,8 @@ prediction_runner <- function(object, input, keys, checkpoint_path, hooks, call 
   }
 }
 
-# Returns a function that replaces the class numbers of a batch by labels. With a vocabulary, the
-# core has already replaced them.
+# Returns a function that replaces the class numbers of a batch by labels. If the head has a label
+# vocabulary, the C++ core has already replaced them.
 class_label_decoder <- function(object) {
   labels <- model_labels(object)
   class_names <- class_labels(object, labels)
@@ -229,8 +229,8 @@ has_standard_keys <- function(object) {
   !is.null(labels) && !labels$is_by_head
 }
 
-# `open` creates the session when the first item is read. Closing the iterator, or its garbage
-# collection, calls end() of the hooks.
+# Creates an iterator of predictions. It calls `open` to create the session when the first item is
+# read. Closing the iterator, or its garbage collection, calls end() of the hooks.
 prediction_iterator <- function(open, by_example, decode) {
   pointer <- NULL
   items <- list()
@@ -240,7 +240,7 @@ prediction_iterator <- function(open, by_example, decode) {
     if (is_closed) return(NULL)
     if (is.null(pointer)) {
       pointer <<- open()
-      # this finalizer runs before that of the core, because R runs newer finalizers first
+      # this finalizer runs before that of the C++ core, because R runs newer finalizers first
       cpp_register_finalizer(pointer, finalize_predictions)
     }
     if (num_read == length(items)) {
@@ -262,7 +262,7 @@ prediction_iterator <- function(open, by_example, decode) {
   structure(list(next_item = next_item, close = close), class = "runhooks_iterator")
 }
 
-# A finalizer must not raise an error.
+# Closes the session of an iterator. Catches errors, because a finalizer must not raise one.
 finalize_predictions <- function(pointer) {
   tryCatch(
     with_loop_conditions(cpp_predictions_close(pointer)),

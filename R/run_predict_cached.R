@@ -19,7 +19,8 @@ as_row_matrix <- function(values) {
   if (length(dim(values)) == 2) values else matrix(values, nrow = n_rows(values))
 }
 
-# The parts of the object on which predictions depend. The core checks the model directory.
+# Returns the parts of the object on which predictions depend. The C++ core checks the model
+# directory.
 predict_plan_key <- function(object) {
   object <- unclass(object) # as in model_cache_key()
   engine <- unclass(object$estimator)
@@ -46,8 +47,8 @@ cache_predict_plan <- function(object, newdata, type, format, checkpoint) {
   )
 }
 
-# The column, the data type and the levels of each feature; NULL levels accept any value. Returns
-# NULL if a feature is not a plain column.
+# Returns the column, the data type and the levels of each feature; with NULL as levels, any value
+# is valid. Returns NULL if a feature is not a plain column.
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
@@ -84,7 +85,7 @@ predict_plan_features <- function(object) {
   )
 }
 
-# The columns of the features, named by feature, or NULL if a feature is computed.
+# Returns the columns of the features, named by feature, or NULL if a feature is computed.
 plan_columns <- function(object, reads) {
   blueprint <- object$blueprint
   if (is.null(blueprint)) {

@@ -25,7 +25,7 @@ predict_newdata <- function(object, newdata, type, checkpoint_path, hooks, call 
   format$to_tibble(values)
 }
 
-# The names of the columns of a response `cbind(a, b)`, or NULL if a column has no name.
+# Returns the names of the columns of a response `cbind(a, b)`, or NULL if a column has no name.
 response_columns <- function(object) {
   expr <- object$blueprint$response$expr
   if (!is.call(expr) || !identical(expr[[1]], quote(cbind))) return(NULL)
@@ -41,8 +41,8 @@ with_output_names <- function(spec, names) {
   spec
 }
 
-# The keys of predictions to compute, and `to_tibble()`, which converts their matrices to a tibble.
-# `output_specs` describe the predictions of the head: key, kind of columns and names.
+# Returns the keys of predictions to compute, and a function `to_tibble()`, which converts their
+# matrices to a tibble. `output_specs` describe the head's predictions: key, columns and names.
 prediction_format <- function(object, labels, output_specs, type) {
   classes <- if (labels$n_classes > 0) tidy_classes(object, labels)
   if (identical(type, "response") || identical(type, "link")) {
@@ -51,7 +51,7 @@ prediction_format <- function(object, labels, output_specs, type) {
   output_specs <- unname(if (is.null(type)) output_specs else output_specs[type])
   keys <- vapply(output_specs, `[[`, "", "key")
   has_class <- any(vapply(output_specs, function(spec) spec$columns == "class", NA))
-  # logits show an overflow, which the class alone does not
+  # warn by the logits, because a class does not show an overflow
   is_class <- identical(type, "class")
   to_tibble <- function(values) {
     if (is_class) warn_not_finite(values$logits)
@@ -89,7 +89,7 @@ predict_stream <- function(object, newdata, type, interval, level, checkpoint_pa
   tables
 }
 
-# Replaces the class by NA in rows where a number is NaN, because the largest number is undefined.
+# Replaces the class by NA in rows where a logit or probability is NaN: its maximum is undefined.
 without_undefined_classes <- function(values, output_specs) {
   numbers <- Filter(is.double, values)
   undefined <- Reduce(`|`, lapply(numbers, function(x) rowSums(is.nan(x)) > 0), FALSE)
@@ -98,8 +98,8 @@ without_undefined_classes <- function(values, output_specs) {
   values
 }
 
-# A matrix for each key, with NA in rows that cannot be predicted. The attribute `checkpoint` is the
-# number of the checkpoint in the core.
+# Returns a matrix for each key, with NA in rows that cannot be predicted. The attribute
+# `checkpoint` is the number that the C++ core has given to the checkpoint.
 predict_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   features <- newdata_features(object, data, call)
   values <- predict_matrices(object, features$columns, keys, checkpoint_path, hooks, call)
@@ -108,7 +108,7 @@ predict_rows <- function(object, data, keys, checkpoint_path, hooks, call) {
   )
 }
 
-# prediction_format() for `type = "response"` and `type = "link"`.
+# Does the work of prediction_format() for `type = "response"` and `type = "link"`.
 mean_format <- function(labels, spec, type, classes) {
   has_classes <- !is.null(classes)
   has_logits <- has_classes || labels$family %in% c("binomial", "poisson")
@@ -141,8 +141,8 @@ check_interval_arguments <- function(type, checkpoint_path, hooks, call = parent
   check_arg(is_valid, type, "\"response\" or \"link\" with an interval", "type", call)
 }
 
-# The named columns of one kind of prediction: the class, a number for each class, or numbers with
-# the names that the head defines.
+# Returns the named columns of one kind of prediction: the class, a number for each class, or
+# numbers with the names that the head defines.
 tidy_prediction <- function(values, spec, classes) {
   if (spec$columns == "class") {
     ids <- as.integer(values) + 1L
@@ -175,9 +175,9 @@ check_new_data <- function(newdata, call) {
   as.list(newdata)
 }
 
-# Returns the features as `columns`, and `rows`, which is TRUE for rows without NA in a required
-# feature. The features include only these rows. A model without features gets a feature that only
-# counts the rows.
+# Returns `columns`, the features of the rows without NA in a required feature, and `rows`, which is
+# TRUE for these rows of the data. A model without features gets a feature that only counts the
+# rows.
 newdata_features <- function(object, data, call) {
   blueprint <- object$blueprint
   if (!is.null(blueprint)) {
@@ -204,7 +204,8 @@ newdata_features <- function(object, data, call) {
   list(columns = columns, rows = rows)
 }
 
-# The feature `key`: a column of the data, or a call such as "log(x)" that the data can evaluate.
+# Returns the feature `key`: a column of the data, or the value of a call such as "log(x)". Returns
+# NULL if the data do not have the variables of the call.
 computed_feature <- function(key, data) {
   if (key %in% names(data)) return(data[[key]])
   expr <- tryCatch(str2lang(key), error = function(error) NULL)
@@ -260,7 +261,7 @@ prediction_columns <- function(values, names) {
   setNames(lapply(seq_len(ncol(values)), function(i) values[, i]), names)
 }
 
-# NA is not included: it marks rows without a prediction.
+# Returns TRUE for NaN and infinite numbers. NA is neither: it marks rows without a prediction.
 is_not_finite <- function(x) is.nan(x) | is.infinite(x)
 
 warn_not_finite <- function(values) {

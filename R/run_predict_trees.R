@@ -1,7 +1,7 @@
 # The trees of a tree model, and predictions with the contribution of each feature.
 
-# The trees in the newest checkpoint. `checks`: whether to raise an error if the model directory
-# contains a different model.
+# Returns the trees in the newest checkpoint. `checks`: whether to raise an error if the model
+# directory contains a different model.
 model_trees <- function(object, function_name, call = parent.frame(), checks = TRUE) {
   check_estimator(object, call = call)
   checkpoint <- trained_checkpoint(object, function_name, call)
@@ -39,7 +39,7 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   fast_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
-# The names of the logits if there are several; each has its own contributions.
+# Returns the names of the `n` logits, each of which has its own contributions; "" for one logit.
 logit_names <- function(object, n) {
   if (n == 1) return("")
   labels <- model_labels(object)

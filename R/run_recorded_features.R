@@ -1,7 +1,7 @@
-# Data frames as input of models without a formula. The metadata of the training tell the features
-# and the response.
+# Data frames as input of models without a formula. The metadata that the training has recorded name
+# the features and the response.
 
-# Names of features in the order of the feature matrix, or NULL if the training recorded none.
+# Returns the names of features in the order of the feature matrix; NULL if none are recorded.
 recorded_features <- function(object) {
   record <- training_record(object)
   if (!is.null(record$order)) return(record$order)
@@ -41,8 +41,8 @@ recorded_input_fn <- function(object, data, call) {
   )
 }
 
-# predict(newdata = ) of a custom model. The tibble has one or several columns for each key of its
-# predictions.
+# Implements predict(newdata = ) for a custom model. The tibble has one or several columns for each
+# key of its predictions.
 predict_recorded <- function(object, newdata, type, checkpoint_path, hooks, call) {
   if (!has_recorded_features(object)) {
     abort_runhooks(

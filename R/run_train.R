@@ -180,7 +180,7 @@ run_training <- function(object, input_fn, input, steps, max_steps, hooks, liste
   check_model_compatible(object, "train", call)
   inform_lost_folder(object, folder)
   folder$is_recorded <- folder$has_metadata
-  # the following records the training also after an error or an interrupt
+  # record the training also after an error or an interrupt
   is_done <- FALSE
   on.exit(if (!is_done) record_aborted_training(object, input_fn))
   on.exit(for (hook in hooks) run_hook_cleanup(hook), add = TRUE)
@@ -257,14 +257,14 @@ inform_interrupted <- function(folder) {
   )
 }
 
-# Calls the function in the attribute `finish` of a hook, if there is one. The run has been
-# recorded.
+# Calls the function in the attribute `finish` of a hook, if there is one. This happens after the
+# core has recorded the run.
 run_hook_cleanup <- function(hook) {
   finish <- attr(hook, "finish")
   if (is.function(finish)) finish()
 }
 
-# Built-in hooks become plain lists for the core.
+# Converts a built-in hook to a plain list for the C++ core; returns other hooks unchanged.
 hook_for_core <- function(hook) {
   if (!inherits(hook, "runhooks_builtin_hook")) return(hook)
   present <- hook[!vapply(hook, is.null, NA)]
@@ -274,8 +274,8 @@ hook_for_core <- function(hook) {
   present
 }
 
-# Informs if a hook replaces the saver of the configuration: two savers would save each checkpoint
-# twice.
+# Informs that a hook replaces the checkpoint saver of the configuration. Two savers would save each
+# checkpoint twice.
 inform_saver_replaced <- function(hooks, config) {
   is_saver <- vapply(hooks, inherits, NA, "CheckpointSaverHook")
   has_own_saver <- !is.null(config$save_checkpoints_steps) ||

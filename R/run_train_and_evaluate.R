@@ -105,7 +105,7 @@ eval_spec <- function(input_fn, steps = 100, name = NULL, hooks = NULL, exporter
   )
 }
 
-# The second class is the one that tfestimators uses.
+# Creates a specification. Its second class is the one that tfestimators uses.
 new_spec <- function(class, args) {
   structure(list(args = args), class = c(paste0("runhooks_", class), class))
 }
@@ -145,8 +145,8 @@ check_spec <- function(spec, class, type, call) {
   )
 }
 
-# Trains and evaluates. Returns list(history, metrics, exports), for the method and for
-# tf$estimator$train_and_evaluate().
+# Trains and evaluates. Returns list(history, metrics, exports). Called by the method
+# train_and_evaluate() and by tf$estimator$train_and_evaluate().
 run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.frame()) {
   check_spec(eval_spec, "eval_spec", "EvalSpec", call)
   check_spec(train_spec, "train_spec", "TrainSpec", call)
@@ -159,7 +159,7 @@ run_train_and_evaluate <- function(object, train_spec, eval_spec, call = parent.
     number_or_none(config$save_checkpoints_steps), " or save_checkpoints_secs ",
     number_or_none(config$save_checkpoints_secs), "."
   )
-  # the training of a tree model can end before `max_steps`
+  # a tree model stops by itself at model_planned_steps(), which can be before `max_steps`
   last_step <- min(train_spec$args$max_steps, model_planned_steps(object), Inf)
   evaluator <- checkpoint_evaluator(object, eval_spec$args, last_step)
   history <- train_with_evaluator(object, train_spec$args, evaluator$listener, call)
@@ -241,7 +241,7 @@ checkpoint_evaluator <- function(object, args, last_step) {
       is_first <<- TRUE
     },
     after_save = function(session, global_step) {
-      # the first save is the checkpoint from which the training starts
+      # skip the first save, which is the checkpoint from which the training starts
       if (is_first) {
         is_first <<- FALSE
         return(FALSE)

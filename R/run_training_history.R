@@ -1,7 +1,8 @@
 # Histories of training runs. A history contains the losses that a history saver hook recorded. It
 # can be printed, plotted and converted.
 
-# `record` is the value of cpp_history_read(), and `last_step` the final global step.
+# Creates a history. `record` is the value of cpp_history_read(), the list of recorded losses, or
+# NULL; `last_step` is the final global step.
 new_history <- function(record, last_step, evaluation_metrics = NULL, evaluations = NULL,
                         validation = NULL) {
   if (is.null(record)) {
@@ -39,8 +40,8 @@ new_history <- function(record, last_step, evaluation_metrics = NULL, evaluation
   )
 }
 
-# The history that the hooks of a run recorded. `last_step`: the final global step; by default the
-# last recorded step.
+# Returns the history that the hooks of a run recorded. `last_step`: the final global step; by
+# default the last recorded step.
 recorded_history <- function(hooks, record = read_record(hooks), last_step = NULL, folder = NULL,
                              started = NULL, validation = NULL) {
   saver <- history_saver(hooks)
@@ -50,14 +51,14 @@ recorded_history <- function(hooks, record = read_record(hooks), last_step = NUL
   }
   if (!is.null(validation)) validation <- validation_table(cpp_history_read(validation))
   history <- new_history(record, last_step, evaluations = evaluations, validation = validation)
-  # plot() reads the checkpoints, and why the run ended, from the folder
+  # plot() reads the checkpoints, and the reason why the run ended, from this folder
   structure(history, folder = folder)
 }
 
 # The names that tfestimators uses for the losses of training.
 tfestimators_metrics <- c("mean_losses", "total_losses")
 
-# A table of metrics in long form. It is created without tibble(), which would be slow for each
+# Creates a table of metrics in long form. Does not call tibble(), which would be slow for each
 # evaluation.
 metric_values <- function(step = numeric(), data = character(), metric = character(),
                           value = numeric()) {
@@ -77,7 +78,7 @@ rbind_values <- function(...) {
   metric_values(column("step"), column("data"), column("metric"), column("value"))
 }
 
-# The name of the data of an evaluation, for the `name` of evaluate() or its folder.
+# Returns the text for the column `data` of an evaluation with this `name`, or "evaluation".
 evaluation_data <- function(name) if (is.null(name) || !nzchar(name)) "evaluation" else name
 
 validation_values <- function(validation) {
@@ -124,8 +125,8 @@ validation_table <- function(record) {
 #' last_history()
 last_history <- function() the$last_history
 
-# The metrics of the evaluations since `started`, from the event files of the model. Without the
-# `validation` of train(), which a hook records.
+# Reads the metrics of the evaluations since `started` from the event files of the model. With
+# `has_validation`, omits the validation of train(), which a hook records.
 read_evaluations <- function(folder, started, has_validation) {
   folders <- sort_bytewise(list.files(folder, "^eval(_|$)", full.names = TRUE))
   if (has_validation) folders <- folders[basename(folders) != paste0("eval_", validation_name)]
@@ -246,7 +247,8 @@ print.tf_estimator_history <- function(x, ...) {
   invisible(x)
 }
 
-# A line for print() if steps waited for input more than half of the time, and at least 1 second.
+# Returns a line for print() if the run took at least 1 second and waited for input half of the
+# time.
 waiting_line <- function(input) {
   last <- utils::tail(input, 1)
   if (NROW(last) == 0 || last$seconds < 1 || last$waited < last$seconds / 2) return(character())

@@ -42,7 +42,8 @@ variable_value <- function(object, variable = NULL) {
   cpp_checkpoint_values(path, selected)
 }
 
-# The names of the variables that the checkpoint contains as a whole, with a message about others.
+# Returns the names of the variables that the checkpoint contains as a whole. A message lists the
+# others, which are stored in parts.
 merged_variables <- function(path) {
   names <- checkpoint_names(path)
   complete <- intersect(cpp_checkpoint_whole_names(path), names)

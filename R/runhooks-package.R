@@ -66,5 +66,6 @@
 #' @importFrom stats predict setNames
 NULL
 
-# Names that with(x %as% name, ...) defines, and arguments of generated functions.
+# R CMD check would report these names as undefined. with(x %as% name, ...) defines some of them,
+# and others are arguments of generated functions.
 utils::globalVariables(c("current", "key", "name", "opened", "scope"))

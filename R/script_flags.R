@@ -119,7 +119,7 @@ boolean_value <- function(x) {
   if (word %in% c("false", "f", "no", "n", "0")) FALSE else NA
 }
 
-# Parses `--name=value` and `--name value`; a name without a value is "TRUE".
+# Parses `--name=value` and `--name value`. A name without a value gets the value "TRUE".
 command_line_values <- function(arguments) {
   values <- list()
   i <- 1

@@ -1,12 +1,12 @@
 # The charts of the HTML page that view_run() writes: metrics and histograms over steps.
 
-# The contents of the event files of a model directory, in a list with an element for the training
-# and for each evaluation.
+# Returns the contents of the event files of a model directory: a list with one element for the
+# training and one for each evaluation.
 folder_events <- function(folder, histograms = FALSE) {
   lapply(event_folders(folder), function(dir) cpp_read_events(event_files(dir), histograms))
 }
 
-# One table of the numbers in `events`, the value of folder_events().
+# Combines the numbers in `events`, the value of folder_events(), in one table.
 event_series <- function(events) {
   no_numbers <- list(step = numeric(), tag = character(), value = numeric())
   tables <- Map(function(event_file, name) {
@@ -26,9 +26,9 @@ event_folders <- function(folder) {
   c(list(training = folder), stats::setNames(as.list(file.path(folder, evaluations)), names))
 }
 
-# The section of charts by metric. It shows the metrics that measure the quality of a model, and
-# hides the other numbers that change in a folded part. With several models, each model has a color,
-# and its evaluations are dashed. `models`: the values of event_series() by model.
+# Creates the section of charts by metric. It shows the metrics that measure the quality of a model.
+# Other numbers that change are in a folded part. With several models, each model has a color, and
+# its evaluations are dashed. `models`: the values of event_series() by model.
 metric_charts <- function(models) {
   has_several <- length(models) > 1
   add_number <- function(table, i) cbind(table, model = rep_len(i, nrow(table)))
@@ -61,8 +61,8 @@ metric_charts <- function(models) {
   )
 }
 
-# A folded part with charts. It sends a resize event when it opens, because a chart that was drawn
-# while hidden has no size until the window is resized.
+# Creates a folded part with charts. It sends a resize event when it opens, because a chart that was
+# drawn while hidden has no size until the window is resized.
 collapsible_charts <- function(title, ...) {
   htmltools::tags$details(
     ontoggle = "window.dispatchEvent(new Event('resize'))", htmltools::tags$summary(title), ...
@@ -71,8 +71,8 @@ collapsible_charts <- function(title, ...) {
 
 is_constant <- function(values) length(values) > 1 && all(values == values[[1]])
 
-# The tags to show first: average losses, or else losses, and the metrics of evaluations that
-# measure the quality of a model.
+# Returns the tags to show first: average losses, or else losses, and those metrics of evaluations
+# that measure the quality of a model.
 primary_tags <- function(tags, rows) {
   averages <- grep("^average_loss(/|$)", tags, value = TRUE)
   losses <- if (length(averages)) averages else grep("^loss(/|$)", tags, value = TRUE)
@@ -87,7 +87,7 @@ line_colors <- c(
   "#1b9e77", "#d95f02", "#4f9be8", "#e7298a", "#66a61e", "#a97bf0", "#c99700", "#8c8c8c"
 )
 
-# The color and the dashes of each series, which are the same in all charts.
+# Returns the color and the dashes of each series, which are the same in all charts.
 series_styles <- function(series, has_several_models) {
   order <- if (has_several_models) series$model else seq_len(nrow(series))
   is_training <- grepl("(^|: )training$", series$series)
@@ -119,7 +119,7 @@ metric_chart <- function(series, tag, styles) {
     widget, connectSeparatedPoints = TRUE, colors = styles[names, "color"], logscale = is_log,
     drawPoints = length(steps) < 30, pointSize = 2, strokeWidth = 1.5
   )
-  # all series in order, because dySeries() moves a series to the end
+  # call dySeries() for all series, because it moves a series to the end: this keeps their order
   for (i in seq_along(names)) {
     dash <- styles[names[[i]], "dash"]
     widget <- dygraphs::dySeries(
@@ -138,8 +138,8 @@ metric_chart <- function(series, tag, styles) {
 
 # --- histograms: the distribution of a tensor's values in each step with a summary
 
-# TensorBoard's quantiles: the extremes, the median, and those at 0.5, 1 and 1.5 standard deviations
-# of a normal distribution.
+# The probabilities of the quantiles that TensorBoard shows: the extremes, the median, and those at
+# 0.5, 1 and 1.5 standard deviations of a normal distribution.
 histogram_probs <- c(0, stats::pnorm(c(-1.5, -1, -0.5, 0, 0.5, 1, 1.5)), 1)
 
 max_histograms <- 60L
@@ -177,7 +177,7 @@ histogram_quantiles <- function(histograms) {
   table
 }
 
-# Quantiles of a histogram, by linear interpolation within its buckets. Empty buckets are skipped.
+# Computes quantiles of a histogram by linear interpolation within its buckets. Skips empty buckets.
 quantiles_of_histogram <- function(limits, counts, lowest, highest) {
   total <- sum(counts)
   if (total == 0 || !is.finite(lowest) || !is.finite(highest)) {
@@ -186,7 +186,7 @@ quantiles_of_histogram <- function(limits, counts, lowest, highest) {
   bucket_limits <- pmax(pmin(c(lowest, limits), highest), lowest)
   target_counts <- histogram_probs * total
   cumulative <- c(0, cumsum(counts))
-  # the bucket of each quantile, at least the first one that is not empty
+  # the bucket of each quantile; the minimum is in the first bucket that is not empty
   buckets <- pmin(findInterval(target_counts, cumulative, left.open = TRUE), length(counts))
   buckets <- pmax(buckets, match(TRUE, counts > 0))
   position <- (target_counts - cumulative[buckets]) / counts[buckets]

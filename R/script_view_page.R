@@ -43,7 +43,7 @@ run_title <- function(run, folder) {
   if (is_string(title)) title else basename(folder)
 }
 
-# Two sentences: one about the run, and one about its end.
+# Describes a run in two sentences: one about the run, and one about its end.
 describe_run <- function(run) {
   rate <- if (is.na(run$rows_per_sec)) {
     ""
@@ -79,7 +79,7 @@ describe_best <- function(run) {
 
 metric_in_text <- function(metric) gsub("_", " ", metric, fixed = TRUE)
 
-# The best validation of a run, by the metric of early stopping or else by the loss.
+# Returns the best validation of a run, by the metric of early stopping or else by the loss.
 best_validation <- function(run) {
   values <- run$evaluations[[1]]
   values <- values[values$data == validation_name & is.finite(values$value), ]
@@ -91,7 +91,7 @@ best_validation <- function(run) {
   values[if (is_max) which.max(values$value) else which.min(values$value), ]
 }
 
-# The settings of the model and the input that matter most to a reader.
+# Returns the settings of the model and the input that matter most to a reader.
 run_settings <- function(run) {
   arguments <- run$arguments[[1]]
   input_names <- c("rows", "batch_size", "num_epochs", "steps", "max_steps")
@@ -106,7 +106,8 @@ run_settings <- function(run) {
   )
 }
 
-# The table of view_runs() with one row for each model. `last_runs`: the last run of each model.
+# Creates the table of view_runs(), with one row for each model. `last_runs`: the last run of each
+# model.
 compare_runs <- function(last_runs) {
   best <- lapply(last_runs, best_validation)
   has_best <- lengths(best) > 0
@@ -213,8 +214,8 @@ differing_fields <- function(last_runs) {
 
 # --- time and graph
 
-# Microseconds of a step by type of operation, from the timelines of hook_profiler(). The time is
-# the median over steps, because the first step also computes constants.
+# Returns the microseconds of a step by type of operation, from the timelines of hook_profiler().
+# Uses the median over steps, because the first step also computes constants.
 timeline_table <- function(folder) {
   if (!requireNamespace("jsonlite", quietly = TRUE)) return(NULL)
   folders <- c(folder, file.path(folder, "logs"))
@@ -259,7 +260,7 @@ graph_tree <- function(folder) {
   htmltools::HTML(graph_scope_html(strsplit(names, "/", fixed = TRUE), types))
 }
 
-# HTML of operations by name scope. `paths`: the names of the operations, split at "/".
+# Creates HTML of operations by name scope. `paths`: the names of the operations, split at "/".
 graph_scope_html <- function(paths, types) {
   first_names <- vapply(paths, `[[`, "", 1L)
   is_leaf <- lengths(paths) == 1

@@ -82,8 +82,8 @@ hook_view_run <- function(every_n_secs = 10) {
   })
 }
 
-# The hook of hook_view_run(). Its attribute `finish` is called after the run has been recorded, so
-# the last page shows the end of the run and does not reload.
+# Creates the hook of hook_view_run(). Its attribute `finish` is a function. It is called after the
+# run has been recorded, so the last page shows the end of the run and does not reload.
 page_update_hook <- function(folder, every_n_secs) {
   last_time <- -Inf
   write <- function() {

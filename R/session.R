@@ -9,7 +9,8 @@ new_session <- function(pointer, graph) {
     cpp_session_run(pointer, fetches, feed_dict, options, run_metadata)
   }
   session$close <- function() cpp_session_close(pointer)
-  # unlike with(session, ...), this does not change the default graph or close the session
+  # in with(session$as_default(), ...), unlike in with(session, ...), the default graph does not
+  # change, and the session stays open
   session$as_default <- function() {
     new_context_manager(
       function() {

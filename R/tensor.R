@@ -43,7 +43,7 @@ is_graph_element <- function(x) {
   inherits(x, c("tensorflow.tensor", "tensorflow.operation", "tensorflow.variable"))
 }
 
-# An alias for scripts and tests of tfestimators. lint: allow caller
+# An alias of is_tensor() for scripts and tests of tfestimators. lint: allow caller
 is.tensor <- function(object) is_tensor(object) # nolint
 
 #' @rdname tensors
@@ -94,8 +94,8 @@ initialized_value <- function(x) {
   )
 }
 
-# Sets the value of a variable. For a value from R, it runs the initializer with this value as
-# input, because no operation can be added to a finalized graph.
+# Sets the value of a variable. For an R value, it runs the variable's initializer with this value
+# as input instead of adding an assignment, because the graph may be finalized.
 load_variable_value <- function(x, value, session, call = parent.frame()) {
   session <- session_or_default(session, call)
   if (is_tensor(value) || is_variable(value)) {
@@ -145,16 +145,16 @@ load_variable_value <- function(x, value, session, call = parent.frame()) {
   )
 }
 
-# Returns an integer vector, which is what reticulate makes of a list of numbers. If a dimension is
-# unknown, returns a list in which it is NULL.
+# Returns dimensions as an integer vector, because reticulate converts a Python list of numbers to a
+# vector. If a dimension is unknown, returns a list in which it is NULL.
 dims_as_list <- function(dims) {
   if (is.null(dims)) return(list())
   if (!anyNA(dims)) return(as.integer(dims))
   lapply(dims, function(d) if (!is.na(d)) as.integer(d))
 }
 
-# The shape of a tensor, with TensorFlow's members. An unknown dimension is NULL in as_list() and NA
-# in `dims`.
+# Returns the shape of a tensor, with TensorFlow's members. An unknown dimension is NULL in
+# as_list() and NA in `dims`.
 tensor_shape <- function(x) {
   info <- cpp_element_info(x)
   structure(
@@ -181,7 +181,7 @@ print.tensorflow.shape <- function(x, ...) {
   if (is.na(dim)) NULL else as.integer(dim)
 }
 
-# The selected dimensions as a list; unknown ones are NULL.
+# Returns the selected dimensions; unknown ones are NULL.
 #' @export
 `[.tensorflow.shape` <- function(x, i) dims_as_list(unclass(x)$dims[i])
 
@@ -245,8 +245,8 @@ dim.tensorflow.tensor <- function(x) {
   if (is.null(dims)) NULL else dims_as_list(dims)
 }
 
-# For a method of a primitive generic, such as length(): the name of the function that called the
-# generic. R sometimes records the primitive as a call, too, so calls of `generic` are skipped.
+# Called in a method of a primitive generic, such as length(). Returns the name of the function that
+# called the generic. Skips calls of `generic`, because R sometimes records the primitive as a call.
 calling_function <- function(generic) {
   for (call in rev(utils::head(sys.calls(), -2))) {
     name <- if (is.symbol(call[[1]])) as.character(call[[1]]) else ""
@@ -259,7 +259,7 @@ calling_function <- function(generic) {
 length.tensorflow.tensor <- function(x) {
   dims <- cpp_element_info(x)$dims
   if (!is.null(dims) && !anyNA(dims)) return(as.integer(prod(dims)))
-  # seq_along() would create 2^31 numbers for NA
+  # seq_along() would create 2^31 numbers for the length NA
   if (calling_function("length") == "seq_along") {
     abort_runhooks("The number of elements of {.val {x$name}} is unknown before the graph runs.",
       call = environment()
@@ -268,8 +268,8 @@ length.tensorflow.tensor <- function(x) {
   NA_integer_
 }
 
-# Converts a list to the input of an operation that needs one tensor: an array if the list has
-# numbers, or else the stacked tensors. Called by the core. lint: allow caller
+# Converts a list to the input of an operation that needs one tensor: a list of numbers to an array,
+# and a list of tensors to the stacked tensor. Called by the C++ core. lint: allow caller
 list_as_input <- function(x, depth = 1L) {
   check_nesting(depth)
   if (inherits(x, "tensorflow.shape")) x <- x$as_list()
@@ -284,7 +284,7 @@ list_as_input <- function(x, depth = 1L) {
 }
 
 # Converts a list of equally shaped values to an array. If all values are plain numbers, the array
-# has the attribute `is_plain`: its data type can still be chosen.
+# has the attribute `is_plain`: the operation that uses it chooses the data type.
 array_of_list <- function(x, depth = 1L) {
   check_nesting(depth)
   if (length(x) == 0) return(array(integer(), 0L))
@@ -387,8 +387,8 @@ Math.tensorflow.tensor <- function(x, ...) {
   tf_op(unary_ops[[generic]], x)
 }
 
-# Applies `f`, such as tf$cumsum, to a vector. R's cumsum() also accepts arrays, because R numbers
-# their elements; the elements of a tensor of several dimensions have no number.
+# Applies `f`, such as tf$cumsum, to a vector. R's cumsum() also accepts arrays, because their
+# elements have an order. The elements of a tensor of several dimensions have none.
 cumulate_vector <- function(x, f, generic, call = parent.frame()) {
   if (!identical(length(dim(x)), 1L)) {
     abort_runhooks(

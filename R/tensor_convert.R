@@ -2,7 +2,7 @@
 
 dtype_name <- function(dtype, arg = "dtype") {
   if (inherits(dtype, "tensorflow.dtype")) return(unclass(dtype)$name)
-  # R cannot use a string of bytes as a name
+  # exclude strings with the encoding "bytes", because R cannot use them as names
   if (is_string(dtype) && Encoding(dtype) != "bytes") return(dtype)
   abort_runhooks(
     c(
@@ -18,7 +18,7 @@ as_dtype <- function(dtype, arg = "dtype") {
   tf_dtype(dtype_name(dtype, arg))
 }
 
-# A list of integers for a shape whose dimensions are all known.
+# Returns a list of integers for a shape. Raises an error unless all dimensions are known.
 known_dims <- function(shape, call = parent.frame()) {
   dims <- if (inherits(shape, "tensorflow.shape")) unclass(shape)$dims else unlist(shape)
   is_valid <- is.null(dims) || is.numeric(dims) && all(vapply(dims, is_whole, NA))
@@ -82,31 +82,31 @@ as_dims <- function(shape) {
 #' @export
 np_array <- function(data, dtype = NULL) {
   check_arg(is.atomic(data) && !is.null(data), data, "a vector or an array", "data", environment())
-  # keeps the class integer64; other classes may have no `dim<-`
+  # set the attribute directly: this keeps the class integer64; other classes may have no `dim<-`
   if (is.null(dim(data))) attr(data, "dim") <- length(data)
   structure(data, dtype = if (!is.null(dtype)) dtype_name(dtype))
 }
 
-# TRUE for a sparse matrix of the class that the core reads directly, one batch at a time.
+# TRUE for a sparse matrix of the class that the C++ core reads directly, one batch at a time.
 is_sparse_matrix <- function(x) is_matrix_package(x) && inherits(x, "dgCMatrix")
 
 is_matrix_package <- function(x) isS4(x) && inherits(x, "Matrix")
 
-# Converts a matrix of the package Matrix to the sparse class above or to an R matrix.
+# Converts a matrix of the package Matrix: a sparse one to dgCMatrix, others to an R matrix.
 plain_matrix <- function(x) {
   if (is_sparse_matrix(x)) return(x)
   if (!inherits(x, "sparseMatrix")) return(unname(Matrix::as.matrix(x)))
   methods::as(methods::as(methods::as(x, "dMatrix"), "generalMatrix"), "CsparseMatrix")
 }
 
-# Replaces a factor by integer codes, with a message that lists them.
+# Replaces a factor by integer codes, and signals a message that lists them.
 encode_column <- function(x, name) {
   if (!is.factor(x)) return(x)
   message(encoding_message(x, name))
   factor_codes(x)
 }
 
-# The message as a condition, which can be signalled again without formatting its text again.
+# Returns the message as a condition, which can be signalled several times without formatting again.
 encoding_message <- function(x, name) {
   lines <- paste0("- '", levels(x), "' => ", seq_along(levels(x)) - 1L)
   title <- sprintf("The following factor levels of '%s' have been encoded:", name)
@@ -119,20 +119,20 @@ factor_codes <- function(x) {
   codes
 }
 
-# The data type that np_array() has set, or NA.
+# Returns the data type that np_array() has set, or NA.
 declared_type <- function(x) {
   type <- attr(x, "dtype", exact = TRUE)
   if (is.character(type)) type else NA_character_
 }
 
-# The specification of an initializer of tf, or the initializer itself.
+# Returns the specification of an initializer from `tf`; returns other initializers unchanged.
 initializer_spec <- function(initializer) {
   spec <- attr(initializer, "spec")
   if (is.null(spec)) initializer else spec
 }
 
-# Whether each column has finite values only. R checks small data, because the call of the core
-# would take longer.
+# Returns for each column whether it has finite values only. R code checks small data, because a
+# call of the C++ core would take longer.
 all_finite <- function(columns) {
   numbers <- lapply(columns, stored_numbers)
   has_numbers <- vapply(numbers, function(x) is.numeric(x) || is.logical(x), NA)

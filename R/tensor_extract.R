@@ -244,7 +244,7 @@ text_index <- function(text) {
   list(kind = "range", from = numbers[[1]], to = numbers[[2]], by = numbers[[3]])
 }
 
-# An index `a:b` or `a:b:c`, which is not evaluated, because R would make a vector of it.
+# Parses an index `a:b` or `a:b:c`. Does not evaluate it, because R would make a vector of it.
 colon_index <- function(expr, frame) {
   by <- NULL
   if (is.call(expr[[2]]) && identical(expr[[2]][[1]], quote(`:`))) {
@@ -301,8 +301,8 @@ check_index_count <- function(indices, rank, style) {
   }
 }
 
-# The size of the dimension that each index selects from. NA if the size is unknown, or if the index
-# does not select from a dimension.
+# Returns for each index the size of the dimension from which it selects. NA if the size is unknown,
+# or if the index does not select from a dimension.
 index_dim_sizes <- function(indices, dims) {
   kinds <- vapply(indices, `[[`, "", "kind")
   has_dim <- !kinds %in% c("newaxis", "ellipsis")
@@ -316,8 +316,8 @@ index_dim_sizes <- function(indices, dims) {
   sizes
 }
 
-# The begin, the end, the stride and the masks of StridedSlice for one index. `place`: the number of
-# the index, for messages.
+# Returns the begin, the end, the stride and the masks of the op StridedSlice for one index.
+# `place`: the number of the index, for messages.
 index_slice <- function(index, size, place, drop, style) {
   part <- list(begin = 0, end = 0, stride = 1)
   if (index$kind == "all") return(c(part, list(masks = c("begin_mask", "end_mask"))))
@@ -370,7 +370,7 @@ check_index_bounds <- function(at, size, place) {
   }
 }
 
-# Warns once in each session.
+# Signals the warning `text` once in each R session.
 warn_once <- function(id, text) rlang::warn(text, .frequency = "once", .frequency_id = id)
 
 range_slice <- function(index, size, place, style) {
@@ -393,7 +393,7 @@ range_slice <- function(index, size, place, style) {
   list(begin = begin, end = end, stride = by, masks = masks)
 }
 
-# The slice of a range whose bounds are tensors.
+# Returns the slice for a range whose bounds are tensors.
 tensor_range_slice <- function(index, style) {
   as_number <- function(x, shift) {
     if (is.null(x)) 0 else if (is_graph_element(x)) tf$cast(as_tensor(x), "int32") else x + shift
@@ -424,7 +424,7 @@ strided_slice <- function(x, parts) {
   cpp_op_create("StridedSlice", inputs, attrs, "strided_slice")
 }
 
-# tf$strided_slice().
+# Implements tf$strided_slice().
 call_strided_slice <- function(input_, begin, end, strides = NULL, begin_mask = 0, end_mask = 0,
                                ellipsis_mask = 0, new_axis_mask = 0, shrink_axis_mask = 0,
                                var = NULL, name = NULL) {
@@ -467,13 +467,14 @@ mean.tensorflow.tensor <- function(x, ...) {
   tf$reduce_mean(as_mean_type(x), ...)
 }
 
-# The mean of integers is a float64 in R. tf$reduce_mean() returns an integer, as in TensorFlow.
+# Converts integers to float64 for mean(), because a mean of integers is a double in R. In contrast,
+# tf$reduce_mean() returns an integer, as in TensorFlow.
 as_mean_type <- function(x) {
   is_whole <- grepl("^(u?int|bool)", sub("_ref$", "", x$dtype$name))
   if (is_whole) tf$cast(x, "float64") else x
 }
 
-# rbind() and cbind() of tensors. A vector becomes a row or a column.
+# Implements rbind() (axis 0) and cbind() (axis 1) of tensors. A vector becomes a row or a column.
 bind_tensors <- function(parts, axis) {
   first_tensor <- Find(is_graph_element, parts)
   parts <- lapply(unname(parts), as_tensor, first_tensor$dtype)

@@ -25,7 +25,7 @@ is.na.tensorflow.tensor <- function(x) {
 #' @export
 anyNA.tensorflow.tensor <- function(x, recursive = FALSE) tf$reduce_any(is.na(x))
 
-# Applies `test` to floats. Integers and logicals give `otherwise` for each element.
+# Applies `test` to a float tensor. For integers and logicals, returns `otherwise` for each element.
 float_test <- function(x, test, otherwise, generic, call = parent.frame()) {
   if (is_float_tensor(x)) return(test(x))
   if (!is_string_tensor(x)) return(tf$fill(tf$shape(x), otherwise))
@@ -161,7 +161,7 @@ vector_function_advice <- c(
   apply = "Use {.fn tf$map_fn}, or a reduction such as {.code tf$reduce_sum(x, axis)}.",
   as.vector = "{.code session$run(x)} returns its value."
 )
-# matrix(), outer() and other functions of vectors call as.vector().
+# Raises an error that names the calling function: matrix(), outer() and others call as.vector().
 #' @export
 as.vector.tensorflow.tensor <- function(x, mode = "any") {
   calls <- vapply(sys.calls(), function(call) as.character(call[[1]])[[1]], "")

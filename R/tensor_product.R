@@ -5,11 +5,12 @@
 #' @importFrom methods cacheMetaData setMethod setOldClass
 NULL
 
-# Contains the S4 methods. They are created when the package is built, and registered when the first
-# handle reaches the user, because S4 methods in the namespace would slow down library().
+# Contains the S4 methods of tensors. They are created when the package is built, but registered
+# when the user gets the first handle: S4 methods in the namespace would slow down library().
 tensor_methods <- new.env()
 
-# The condition is FALSE if roxygen2 reads the sources: there is no namespace for the classes then.
+# The condition is FALSE while roxygen2 reads the sources, because there is no namespace for the
+# classes then.
 if (isNamespace(topenv())) local({
   assign(".packageName", environmentName(topenv()), envir = tensor_methods)
   set_method <- function(name, signature, method) {

@@ -104,8 +104,8 @@ sparse_retain <- function(sp_input, to_retain) {
   )
 }
 
-# A logical matrix. In each row, it is TRUE in the columns whose numbers are values of the sparse
-# tensor.
+# Returns a logical matrix. Each row is TRUE in the columns whose numbers are values in this row of
+# the sparse tensor.
 sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   check_sparse(sp_input, "sp_input")
   with(name_scope(name, "SparseToIndicator"), {
@@ -118,7 +118,7 @@ sparse_to_indicator <- function(sp_input, vocab_size, name = NULL) {
   })
 }
 
-# A reduction of a sparse tensor, in which missing elements count as 0.
+# Returns a function that reduces a sparse tensor by `reduce`. Missing elements count as 0.
 sparse_reduction <- function(reduce) {
   force(reduce)
   function(sp_input, axis = NULL, keepdims = NULL, reduction_axes = NULL, keep_dims = NULL) {
@@ -174,8 +174,8 @@ string_split <- function(source, sep = NULL, skip_empty = TRUE, delimiter = NULL
   sparse_tensor(parts[[1]], parts[[2]], parts[[3]])
 }
 
-# tf$strings$split(). Without `sep`, it splits at runs of whitespace. Otherwise it splits at each
-# `sep` and keeps empty parts.
+# Implements tf$strings$split(). Without `sep`, it splits at runs of whitespace. Otherwise it splits
+# at each `sep` and keeps empty parts.
 strings_split <- function(input = NULL, sep = NULL, maxsplit = -1, result_type = "SparseTensor",
                           source = NULL, name = NULL) {
   abort_unsupported_arguments(result_type)
@@ -230,7 +230,8 @@ embedding_lookup_sparse <- function(params, sp_ids, sp_weights, partition_strate
   })
 }
 
-# Rows without ids get the embedding of `default_id`, or zeros. Negative ids are ignored.
+# Looks up embeddings by sparse ids. Rows without ids get the embedding of `default_id`, or zeros.
+# Ignores negative ids.
 safe_embedding_lookup_sparse <- function(embedding_weights, sparse_ids, sparse_weights = NULL,
                                          combiner = "mean", default_id = NULL, name = NULL,
                                          partition_strategy = "div", max_norm = NULL) {

@@ -15,13 +15,13 @@ abort_statistic <- function(function_name, batch_code, call) {
   )
 }
 
-# mean(), sum() and other reductions are defined for tensors, but are an error in a `normalizer_fn`.
-# `batch_code`: code that reduces a batch.
+# Raises an error in a `normalizer_fn` for mean(), sum() and other reductions, which are defined for
+# tensors elsewhere. `batch_code`: code that reduces a batch, for the message.
 check_not_normalizing <- function(function_name, batch_code, call = parent.frame()) {
   if (cpp_is_normalizing()) abort_statistic(function_name, batch_code, call)
 }
 
-# sd() and var() call as.double().
+# Raises an error. Treats sd() and var() separately, because they call as.double().
 #' @export
 as.double.tensorflow.tensor <- function(x, ...) {
   caller <- calling_function("as.double")

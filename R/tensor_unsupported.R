@@ -1,7 +1,7 @@
 # Errors for R functions that need the value of a tensor. A tensor has no value while the graph is
 # built.
 
-# ifelse() calls as.logical().
+# Raises an error. Names ifelse() if it is the caller, because ifelse() calls as.logical().
 #' @export
 as.logical.tensorflow.tensor <- function(x, ...) {
   is_ifelse <- any(vapply(sys.calls(), function(call) identical(call[[1]], quote(ifelse)), NA))
@@ -9,7 +9,7 @@ as.logical.tensorflow.tensor <- function(x, ...) {
   abort_generic("as.logical", "Use {.code tf$cast(x, tf$bool)} to change the type.", environment())
 }
 
-# paste(), toupper() and other functions of strings call as.character().
+# Raises an error that names the caller: paste(), toupper() and others call as.character().
 #' @export
 as.character.tensorflow.tensor <- function(x, ...) {
   caller <- calling_function("as.character")
@@ -17,7 +17,7 @@ as.character.tensorflow.tensor <- function(x, ...) {
   abort_unsupported_generic("as.character", environment())
 }
 
-# Functions of strings, and the functions of tf to use instead.
+# R's functions of strings, and the functions of `tf` to use instead.
 string_functions <- c(
   toupper = "tf$strings$upper()", tolower = "tf$strings$lower()", sub = "tf$strings$regex_replace()",
   gsub = "tf$strings$regex_replace()", substr = "tf$strings$substr()",
@@ -48,7 +48,7 @@ with_tensor_generics <- function(expr, call = parent.frame()) {
   })
 }
 
-# Whether `if` or `while` failed because of an R value, not because of a tensor.
+# Returns whether `if` or `while` failed because of an R value, not because of a tensor.
 is_value_error <- function(error) {
   messages <- vapply(
     c(

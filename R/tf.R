@@ -31,7 +31,7 @@ tf <- structure(list(path = ""), class = "runhooks_tf_module")
 #' @export
 `$.runhooks_tf_module` <- function(x, name) {
   path <- unclass(x)$path
-  # the defaults of arguments use data types before the table of all members exists
+  # look data types up first: argument defaults use them before the table of all members exists
   if (path == "" && name %in% dtype_names) return(tf_dtype(name))
   full_name <- paste0(path, name)
   symbol <- tf_symbol(full_name)
@@ -102,8 +102,8 @@ print.runhooks_tf_module <- function(x, ...) {
 
 # The table has these elements:
 # `own`: members that are written in R.
-# `arguments`: the signatures of the functions of the core.
-# `made`: functions of the core, which are created when they are first used.
+# `arguments`: the signatures of the C++ core's functions.
+# `made`: R functions that call the C++ core, which are created when they are first used.
 # `aliases`: other names of members.
 tf_table <- function() {
   if (is.null(the$tf_table)) {
@@ -151,7 +151,7 @@ tf_own_symbols <- function() {
 }
 
 core_function <- function(name, arguments) {
-  # not `name`, which can be an argument of the function
+  # use `.name`, because `name` can be an argument of the function
   .name <- name
   f <- function() {
     cpp_tf_call(.name, mget(base::names(base::formals()), envir = base::environment()))
@@ -245,7 +245,7 @@ tf_constant <- function(value, dtype, shape, name) {
       abort_runhooks("{.arg shape} of a constant must be whole numbers from 0 to 2^31 - 1, not
         {describe(shape)}.", call = parent.frame())
     }
-    # R's arrays vary in the first dimension fastest, TensorFlow's in the last one
+    # `value` becomes a vector in TensorFlow's order, in which the last index changes fastest
     rows_first <- function(x) if (length(dim(x)) > 1) as.vector(aperm(x)) else as.vector(x)
     value <- rows_first(value)
     size <- max(prod(dims), 0)
@@ -287,7 +287,8 @@ as_tensor_list <- function(x, arg = deparse(substitute(x)), call = parent.frame(
   as.list(x)
 }
 
-# The gradients of `ys` from which backpropagation starts. NULL in `grad_ys` stands for ones.
+# Returns the gradients with respect to `ys`, from which backpropagation starts. NULL in `grad_ys`
+# stands for ones.
 initial_gradients <- function(ys, grad_ys, call = parent.frame()) {
   if (is.null(grad_ys)) return(list())
   grad_ys <- if (is_graph_element(grad_ys) || !is.list(grad_ys)) list(grad_ys) else grad_ys
@@ -337,7 +338,7 @@ error_symbols <- function() {
 logging_symbols <- function() {
   log_at <- function(level) {
     force(level)
-    # a line at the level WARN is not an R warning
+    # logs a line; at the level WARN, too, this is not an R warning
     function(msg, ...) {
       text <- log_text(msg, ...)
       if (level >= cpp_log_verbosity(NULL)) show_line(level, text)
@@ -351,13 +352,13 @@ logging_symbols <- function() {
       logging.debug = log_at(10L), logging.info = log_at(20L), logging.warn = log_at(30L),
       logging.warning = log_at(30L), logging.error = log_at(40L), logging.fatal = log_at(50L),
       logging.log = function(level, msg, ...) log_at(log_level(level))(msg, ...),
-      # as for the flag --verbosity, the level is below that of info
+      # does the same as logging.log, as in TensorFlow
       logging.vlog = function(level, msg, ...) log_at(log_level(level))(msg, ...)
     )
   )
 }
 
-# Formats a message with Python's format codes. A message without values is not changed.
+# Formats a message with Python's format codes, such as "%d". Without values, returns it unchanged.
 log_text <- function(msg, ..., call = parent.frame()) {
   if (is_atomic(msg) && length(msg) == 1 && !is.character(msg)) msg <- format(msg)
   check_string(msg, call = call)

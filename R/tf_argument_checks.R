@@ -28,14 +28,14 @@ argument_predicates <- list(
   "a session" = function(x) is_session(x)
 )
 
-# TRUE for graph elements that have a value, which operations do not have.
+# Returns TRUE for graph elements that have a value. Operations have none.
 is_tensor_or_variable <- function(x) is_tensor(x) || is_variable(x)
 are_whole <- function(x) all(vapply(as_plain_list(x), is_whole, NA))
 is_null_or_function <- function(x) is.null(x) || is.function(x)
-# Objects that are neither a list nor a vector become a list of one element.
+# Converts to a list. An object that is neither a list nor a vector becomes its only element.
 as_plain_list <- function(x) if (is.list(x) || is_atomic(x)) as.list(x) else list(x)
 
-# The arguments to check by function, with the names of their predicates.
+# Returns for each function the arguments to check, and what each must be.
 checked_arguments <- function() {
   box_sizes <- c(
     offset_height = whole_number, offset_width = whole_number, target_height = whole_number,
@@ -99,8 +99,8 @@ checked_arguments <- function() {
   )
 }
 
-# Adds the checks to the bodies of the functions. A wrapper would change sys.call() and
-# parent.frame() of the functions.
+# Adds the checks to the bodies of the functions, because wrapping them would change their
+# sys.call() and parent.frame().
 with_argument_checks <- function(symbols) {
   kinds <- checked_arguments()
   for (name in names(kinds)) symbols[[name]] <- with_argument_check(symbols[[name]], kinds[[name]])
@@ -114,8 +114,8 @@ with_argument_check <- function(f, kinds) {
   f
 }
 
-# Checks the arguments of the function with the environment `frame`. NULL is valid if it is the
-# default.
+# Checks the arguments of a running function, whose environment is `frame`. NULL is valid if it is
+# the default of the argument.
 check_declared_arguments <- function(kinds, frame) {
   for (arg in names(kinds)) {
     if (eval(call("missing", as.name(arg)), frame)) next

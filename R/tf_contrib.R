@@ -53,7 +53,7 @@ pool_function <- function(layer, scope_name) {
 embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FALSE,
                            initializer = NULL, regularizer = NULL, trainable = TRUE, scope = NULL,
                            reuse = NULL) {
-  # evaluated before the scope opens, so that the variables of `ids` are outside of it
+  # evaluate `ids` before the scope opens, so that its variables are outside of the scope
   force(ids)
   # `unique` selects how TensorFlow looks the ids up, which does not change the result
   check_flag(unique)
@@ -73,8 +73,8 @@ embed_sequence <- function(ids, vocab_size = NULL, embed_dim = NULL, unique = FA
   })
 }
 
-# tf$contrib$layers$stack(): calls `layer` several times. `stack_args` has the arguments of each
-# call.
+# Implements tf$contrib$layers$stack(): calls `layer` once for each element of `stack_args`, which
+# are the arguments of the calls. Each call gets the output of the previous one.
 stack_layers <- function(inputs, layer, stack_args, ...) {
   force(inputs)
   extras <- list(...)
@@ -157,12 +157,12 @@ check_summaries <- function(summaries, call = parent.frame()) {
   }
 }
 
-# The tensor, computed after the operations.
+# Returns a copy of the tensor that is computed after the operations.
 after_operations <- function(operations, tensor) {
   with(control_dependencies(operations), tf$identity(tensor, name = "control_dependency"))
 }
 
-# A learning rate that is a number becomes a variable, so that hooks can set it and checkpoints
+# Converts a learning rate that is a number to a variable, so that hooks can set it and checkpoints
 # contain it.
 optimizer_rate <- function(rate, call = parent.frame()) {
   if (is.null(rate) || is_graph_element(rate)) return(rate)

@@ -51,7 +51,7 @@ contrib_layer_symbols <- function() {
   setNames(symbols, paste0("contrib.layers.", names(symbols)))
 }
 
-# The collections of a variable of a layer: those that the user gives, and two that each has.
+# Returns the collections of a layer's variable: those of the user, and two for all variables.
 model_collections <- function(collections) {
   unique(c("variables", "model_variables", unlist(collections)))
 }
@@ -82,13 +82,14 @@ finish_output <- function(x, activation_fn, outputs_collections) {
 # Converts a number to an initializer with this value.
 as_initializer <- function(x) if (is.numeric(x)) tf$constant_initializer(x) else x
 
-# The collections of the variable `name` of a layer. `collections` may differ by variable.
+# Returns the collections of the variable `name` of a layer. `collections` is one set for all
+# variables, or a list of sets that are named by variable.
 collections_of <- function(collections, name) {
   if (is.list(collections) && !is.null(names(collections))) collections <- collections[[name]]
   model_collections(collections)
 }
 
-# The height and the width, from one number for both or two numbers.
+# Returns the height and the width. `x` has one number for both, or two numbers.
 as_two_integers <- function(x, arg, call = parent.frame()) {
   x <- unlist(x)
   is_valid <- is.numeric(x) && length(x) %in% 1:2
@@ -96,7 +97,7 @@ as_two_integers <- function(x, arg, call = parent.frame()) {
   as.integer(rep_len(x, 2))
 }
 
-# The number of channels of images.
+# Returns the number of channels of images, the last dimension.
 channels_of <- function(inputs, call = parent.frame()) {
   dims <- dim(inputs)
   if (length(dims) != 4) {
@@ -185,7 +186,8 @@ check_data_format <- function(data_format, call = parent.frame()) {
 
 # --- normalizations
 
-# For inputs of rank 2 or 4, the moving variance is unbiased, as in TensorFlow's fused kernel.
+# Normalizes batches. For inputs of rank 2 or 4, the moving variance uses the unbiased variance of
+# each batch, as in TensorFlow's fused kernel.
 contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FALSE,
                                epsilon = 0.001, activation_fn = NULL, param_initializers = NULL,
                                param_regularizers = NULL, updates_collections = "update_ops",
@@ -241,7 +243,7 @@ contrib_batch_norm <- function(inputs, decay = 0.999, center = TRUE, scale = FAL
       for (key in as_strings(updates_collections)) {
         for (update in updates) cpp_graph_default()$add_to_collection(key, update)
       }
-      # without a collection, the output depends on the updates
+      # without a collection for the updates, computing the output also runs them
       if (is.null(updates_collections)) {
         statistics[[1]] <- after_operations(updates, statistics[[1]])
       }

@@ -11,7 +11,8 @@ control_symbols <- function() {
 
 # --- nested values
 
-# Functions for nested lists. The leaves are the elements that are not plain lists.
+# Returns whether `x` is a nested list. The other functions below handle nested lists. Their leaves
+# are the elements that are not plain lists.
 is_nest <- function(x) is.list(x) && !is_graph_element(x) && !is.object(x)
 
 nest_leaves <- function(x, depth = 1L) {
@@ -34,7 +35,7 @@ nest_pack <- function(x, leaves) {
   pack(x)
 }
 
-# The structure of a nested list, in which "." stands for a leaf.
+# Returns the structure of a nested list, in which "." stands for a leaf.
 nest_structure <- function(x, depth = 1L) {
   if (!is_nest(x)) return(".")
   check_nesting(depth)
@@ -60,7 +61,7 @@ names_suffix <- function(x) {
   if (length(names)) paste0(" (", toString(names), ")") else ""
 }
 
-# The leaves as tensors. `dtypes`: their data types, or NULL.
+# Returns the leaves as tensors. `dtypes`: their data types, or NULL.
 nest_tensors <- function(x, dtypes = NULL) {
   leaves <- nest_leaves(x)
   Map(as_loop_tensor, leaves, if (is.null(dtypes)) list(NULL) else dtypes)
@@ -79,8 +80,8 @@ unwrap_single <- function(x) {
 
 # --- cond and case
 
-# A function that builds the graph of a branch. It passes the value of `fn` to `record()`. An
-# operation in the value is replaced by the constant `flag`, which depends on the operation.
+# Returns a function that builds the graph of a branch. It passes the value of `fn` to `record()`.
+# It replaces an operation in the value by the constant `flag`, which depends on the operation.
 branch_builder <- function(fn, label, flag, record) {
   function(arguments) {
     value <- fn()
@@ -121,7 +122,7 @@ tf_cond <- function(pred, true_fn = NULL, false_fn = NULL, strict = FALSE, name 
   if (strict) result else unwrap_single(result)
 }
 
-# The value of an argument that has an old name, too.
+# Returns the value of an argument that also has an old name. At most one of both may be given.
 either_argument <- function(x, old, name, old_name, call = parent.frame()) {
   if (!is.null(x) && !is.null(old)) {
     abort_runhooks("Give only one of {.arg {name}} and {.arg {old_name}}.", call = call)
@@ -151,7 +152,8 @@ tf_case <- function(pred_fn_pairs, default = NULL, exclusive = FALSE, strict = F
   })
 }
 
-# A function that calls the function of `pair` if its condition is TRUE, and `otherwise` if not.
+# Returns a function that adds a conditional: it calls the function of `pair` if the condition of
+# `pair` is TRUE, and `otherwise` if not.
 case_step <- function(pair, otherwise, strict) {
   force(pair)
   force(otherwise)
@@ -160,7 +162,7 @@ case_step <- function(pair, otherwise, strict) {
 
 case_pairs <- function(pairs, call = parent.frame()) {
   is_pair <- function(pair) is.list(pair) && length(pair) == 2 && is.function(pair[[2]])
-  # a single pair that is not in a list
+  # put a single pair in a list
   if (is_pair(pairs)) pairs <- list(pairs)
   if (!is.list(pairs) || !length(pairs) || !all(vapply(pairs, is_pair, NA))) {
     abort_runhooks(
@@ -174,7 +176,8 @@ case_pairs <- function(pairs, call = parent.frame()) {
   pairs
 }
 
-# An assertion about the number of conditions that are TRUE: at most one, or else at least one.
+# Adds an assertion about the number of conditions that are TRUE: at most one if `at_most_one`,
+# otherwise at least one.
 assert_true_count <- function(preds, at_most_one) {
   count <- tf$reduce_sum(tf$stack(lapply(preds, function(pred) tf$cast(pred, "int32"))))
   names <- toString(vapply(preds, function(pred) pred$name, ""))
@@ -219,8 +222,8 @@ tf_while_loop <- function(cond, body, loop_vars, shape_invariants = NULL, parall
   if (length(loop_vars) == 1 && !return_same_structure) result[[1]] else result
 }
 
-# The dimensions of loop variables, with NA for those that may change. NULL without
-# `shape_invariants`.
+# Returns the dimensions of the loop variables, with NA for those that may change between
+# iterations. Returns NULL if the user gave no `shape_invariants`.
 invariant_shapes <- function(shapes, loop_vars, tensors, call = parent.frame()) {
   if (is.null(shapes)) return(NULL)
   if (length(shapes) == length(loop_vars)) {
@@ -236,11 +239,11 @@ invariant_shapes <- function(shapes, loop_vars, tensors, call = parent.frame()) 
   lapply(shapes, as_dims)
 }
 
-# Dimensions, NA if unknown; NULL if the rank is unknown.
+# Returns the dimensions of a tensor, with NA for unknown ones; NULL if the rank is unknown.
 static_dims <- function(x) cpp_element_info(x)$dims
 
-# The rows of tensors as tensor lists of the core. `rows`: the number of rows, or NULL if it is
-# unknown before the graph runs; `count`: the same number as a tensor.
+# Converts tensors to tensor lists of their rows. In the result, `count` is the number of rows as a
+# tensor. `rows` is the same number, or NULL if it is unknown before the graph runs.
 rows_as_tensor_lists <- function(tensors) {
   first <- tensors[[1]]
   rows <- static_dims(first)[1]
@@ -255,14 +258,14 @@ rows_as_tensor_lists <- function(tensors) {
   )
 }
 
-# A shape for ops of tensor lists: -1 is an unknown dimension.
+# Converts a shape for ops of tensor lists, where -1 means an unknown dimension.
 list_shape <- function(dims) {
   if (is.null(dims)) return(tf$constant(-1L))
   dims <- ifelse(is.na(dims), -1L, as.integer(dims))
   cpp_constant(array(as.integer(dims), length(dims)), "int32", "element_shape")
 }
 
-# The tensors of row `i`.
+# Returns the tensors of row `i`.
 row_at <- function(rows, i) {
   Map(function(list, dtype, dims) {
     item <- cpp_op_create(
@@ -283,7 +286,7 @@ empty_lists <- function(dtypes) {
   })
 }
 
-# Appends a tensor to each list.
+# Appends each tensor to the list with the same position.
 push_to_lists <- function(lists, tensors) {
   Map(function(list, x) {
     cpp_op_create(
@@ -308,8 +311,8 @@ stack_lists <- function(lists, row_specs, rows) {
   }, lists, row_specs)
 }
 
-# Adds a loop over rows to the graph. `step(i, state)` returns list(state, results). The value is
-# the last state and the stacked results.
+# Adds a loop over rows to the graph. `step(i, state)` returns list(state, results). Returns the
+# last state and the stacked results.
 loop_rows <- function(count, rows, state, dtypes, step, reverse, parallel_iterations, back_prop) {
   check_positive_whole(parallel_iterations, call = user_frame())
   num_states <- length(state)
@@ -340,7 +343,7 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   check_flag(back_prop)
   with(name_scope(name, "map"), {
     rows <- rows_as_tensor_lists(nest_tensors(elems))
-    # without `dtype`, the results have the structure and types of `elems`
+    # without `dtype`, the results must have the structure and types of `elems`
     structure <- if (is.null(dtype)) elems else dtype
     dtypes <- if (is.null(dtype)) rows$dtypes else lapply(nest_leaves(dtype), as_dtype)
     step <- function(i, state) {
@@ -354,7 +357,7 @@ tf_map_fn <- function(fn, elems, dtype = NULL, parallel_iterations = NULL, back_
   })
 }
 
-# Returns the tensors if they have the given data types.
+# Returns the tensors. Raises an error unless they have the given data types.
 require_dtypes <- function(tensors, dtypes, call = parent.frame()) {
   for (i in seq_along(tensors)) {
     if (tensors[[i]]$dtype != dtypes[[i]]) {
@@ -368,7 +371,8 @@ require_dtypes <- function(tensors, dtypes, call = parent.frame()) {
   tensors
 }
 
-# The initial state and the rows of a fold. Without `initializer`, a row is the initial state.
+# Returns the initial state and the rows of a fold. Without `initializer`, the first row of the
+# iteration is the initial state.
 fold_input <- function(elems, initializer, reverse) {
   rows <- rows_as_tensor_lists(nest_tensors(elems))
   if (!is.null(initializer)) return(list(state = initializer, rows = rows, skip = 0L))
@@ -387,7 +391,7 @@ fold_step <- function(fn, elems, input, reverse) {
   }
 }
 
-# The number of rows for the loop. It is one less if the first row is the initial state.
+# Returns the number of rows for the loop. It is one less if the first row is the initial state.
 remaining_rows <- function(input) {
   if (!input$skip) return(list(count = input$rows$count, rows = input$rows$rows))
   list(
@@ -396,7 +400,7 @@ remaining_rows <- function(input) {
   )
 }
 
-# tf$foldl(), or tf$foldr() if `reverse`.
+# Returns the function tf$foldl(), or tf$foldr() if `reverse`.
 fold_function <- function(reverse, default_name) {
   force(reverse)
   force(default_name)
@@ -448,7 +452,7 @@ tf_scan <- function(fn, elems, initializer = NULL, parallel_iterations = 10, bac
   })
 }
 
-# tf$custom_gradient(). `f` returns list(result, gradient function).
+# Implements tf$custom_gradient(). `f` returns list(result, gradient function).
 custom_gradient <- function(f) {
   check_function(f)
   function(...) {
@@ -479,7 +483,8 @@ check_custom_gradient <- function(value, call = parent.frame()) {
   )
 }
 
-# Calls the gradient function. Returns the gradients of `n` arguments and of the variables.
+# Calls the gradient function of a user. Returns the gradients with respect to the `n` arguments and
+# to the variables.
 custom_gradients_of <- function(grad_fn, grads, n, variables, call = parent.frame()) {
   variable_gradients <- NULL
   if (length(variables)) {

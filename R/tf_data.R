@@ -88,8 +88,8 @@ transformation_symbols <- function() {
   )
 }
 
-# For "scan", a function with the arguments of dataset_scan() except the dataset. It returns the
-# transformation, which is a function of the dataset.
+# For the name "scan", returns a function with the arguments of dataset_scan() except the dataset.
+# This function returns the transformation, which is a function of the dataset.
 transformation_function <- function(name) {
   function_name <- paste0("dataset_", name)
   arguments <- formals(function_name)
@@ -105,7 +105,7 @@ unbatch_dataset <- function(dataset) {
   })
 }
 
-# The functions that are the methods of a dataset. Their first argument is the dataset.
+# Returns the functions that are the methods of a dataset. Their first argument is the dataset.
 dataset_methods <- function() {
   list(
     batch = dataset_batch, shuffle = dataset_shuffle, map = dataset_map, `repeat` = dataset_repeat,

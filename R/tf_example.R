@@ -40,7 +40,7 @@ record_options <- function(compression_type = NULL, ...) {
   if (is.null(compression_type)) "" else compression_type
 }
 
-# A writer that collects records, and writes the file when it is closed or flushed.
+# Creates a writer that collects records, and writes the file when it is closed or flushed.
 record_writer <- function(path, options = NULL) {
   check_string(path)
   check_string(options, null = TRUE)
@@ -67,7 +67,7 @@ record_writer <- function(path, options = NULL) {
   self
 }
 
-# An iterator over the records of a file, which are raw vectors.
+# Returns an iterator over the records of a file, which are raw vectors.
 record_iterator <- function(path, options = NULL) {
   check_string(path)
   check_string(options, null = TRUE)
@@ -125,7 +125,7 @@ print.tensorflow.example_message <- function(x, ...) {
   invisible(x)
 }
 
-# Serializes a message. The numbers of the fields are those of tensorflow/core/example/*.proto.
+# Serializes a message. The field numbers are those in TensorFlow's files core/example/*.proto.
 serialize_example <- function(x) {
   fields <- unclass(x)
   switch(fields$kind,
@@ -165,11 +165,11 @@ serialize_feature <- function(x) {
   )
 }
 
-# A field of protobuf's wire type 2: the tag, the length and the bytes.
+# Serializes a field of protobuf's wire type 2: the tag, the length and the bytes.
 delimited_field <- function(field, bytes) c(as.raw(field * 8 + 2), varint(length(bytes)), bytes)
 
-# A number as a protobuf varint. Negative numbers are two's complements of 64 bits, which take ten
-# bytes.
+# Serializes a number as a protobuf varint. Negative numbers are two's complements of 64 bits, which
+# take ten bytes.
 varint <- function(x) {
   is_negative <- x < 0
   remaining <- if (is_negative) -x - 1 else x

@@ -70,7 +70,7 @@ image_symbols <- function() {
 
 name_or_default <- function(name, otherwise) if (is.null(name)) otherwise else name
 
-# The rank of an image: 3, or 4 for a batch.
+# Returns the rank of an image: 3, or 4 for a batch. Raises an error for other tensors.
 image_rank <- function(image, call = parent.frame()) {
   image <- as_tensor(image)
   rank <- length(dim(image))
@@ -84,7 +84,7 @@ image_rank <- function(image, call = parent.frame()) {
   rank
 }
 
-# Applies `change` to a batch; a single image is a batch of one.
+# Applies `change`, a function of a batch, to a batch or to a single image.
 as_batch <- function(image, change) {
   if (image_rank(image, parent.frame()) == 4) return(change(image))
   tf$squeeze(change(tf$expand_dims(image, 0L)), 0L)
@@ -105,7 +105,7 @@ resize_images <- function(images, size, method = 0, align_corners = FALSE,
   resize <- tf$image[[functions[[(method_number - 1) %% 2 + 1]]]]
   images <- as_tensor(images)
   with(name_scope(name, "resize"), {
-    # an image that already has the size keeps its data type, as in TensorFlow
+    # return an image that already has the size with its data type, as TensorFlow does
     sizes <- tail(head(dim(images), -1), 2)
     has_size <- !is_graph_element(size) && !any(vapply(sizes, is.null, NA)) &&
       identical(as.numeric(unlist(sizes)), as.numeric(unlist(size)))
@@ -118,7 +118,7 @@ as_tensor_of_sizes <- function(size) {
   if (is_graph_element(size)) tf$cast(size, "int32") else as_whole_numbers(size)
 }
 
-# Reverses an axis. `from_end`: 2 for the width, 3 for the height.
+# Reverses an axis. `from_end` is its number from the end: 2 for the width, 3 for the height.
 flip_axis <- function(image, from_end) {
   image <- as_tensor(image)
   tf$reverse(image, as.integer(image_rank(image) - from_end))
@@ -142,7 +142,7 @@ rotate_image <- function(image, k = 1, name = NULL) {
   })
 }
 
-# The height and the width, which must be known before the graph runs.
+# Returns the height and the width. Raises an error if they are unknown before the graph runs.
 static_image_size <- function(image, call = parent.frame()) {
   sizes <- utils::tail(utils::head(dim(image), -1), 2)
   if (length(sizes) < 2 || any(vapply(sizes, is.null, NA))) {
@@ -214,8 +214,8 @@ crop_or_pad <- function(image, target_height, target_width) {
 
 # --- colours
 
-# Converts the data type. Integers are scaled by the maximum of their type, so that floats are from
-# 0 to 1.
+# Converts the data type of an image. Scales integers by the maximum of their type, so that floats
+# are from 0 to 1.
 convert_image_dtype <- function(image, dtype, saturate = FALSE, name = NULL) {
   check_flag(saturate)
   image <- as_tensor(image)
@@ -292,7 +292,7 @@ total_variation <- function(images, name = NULL) {
 
 # --- random changes
 
-# Checks that `upper` is a number of at least `lower`.
+# Checks that both limits are numbers and `upper` is at least `lower`.
 check_limits <- function(lower, upper, arg, call = parent.frame()) {
   check_number(lower, call = call)
   check_number(upper, arg = arg, call = call)

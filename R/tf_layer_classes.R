@@ -16,7 +16,8 @@ layer_class_symbols <- function() {
 # Arguments that a layer object takes when it is called, not when it is created.
 call_only_arguments <- c("inputs", "training", "reuse")
 
-# The constructor of the layers of a class. `kind`: the function of tf$layers, such as "dense".
+# Returns the constructor of a layer class. `kind`: the name of the function in tf$layers that a
+# layer calls, such as "dense".
 layer_class <- function(kind, class_name) {
   force(kind)
   constructor <- function() {
@@ -50,7 +51,7 @@ new_layer <- function(kind, arguments, name) {
 }
 
 call_layer <- function(layer, inputs, extras, call = parent.frame(2)) {
-  # evaluated first, because the input can be another call of this layer
+  # evaluate `inputs` first, because they can contain another call of this layer
   force(inputs)
   unknown <- setdiff(names(extras), call_only_arguments)
   if (length(unknown) || (length(extras) && is.null(names(extras)))) {

@@ -18,14 +18,14 @@ layer_symbols <- function() {
   )
 }
 
-# A function of weights that computes `loss`, in the name scope `scope` if there is one.
+# Returns a function of weights that computes `loss`, in the name scope `scope` if there is one.
 regularizer <- function(scale, scope, loss, call = parent.frame()) {
   check_number(scale, call = call)
   check_string(scope, null = TRUE, call = call)
   if (is.null(scope)) loss else function(weights) with(name_scope(scope), loss(weights))
 }
 
-# tf$contrib$layers$fully_connected(). With a normalizer, the layer has no bias.
+# Implements tf$contrib$layers$fully_connected(). With a normalizer, the layer has no bias.
 fully_connected <- function(inputs, num_outputs, activation_fn = tf$nn$relu, normalizer_fn = NULL,
                             normalizer_params = NULL, weights_initializer = NULL,
                             weights_regularizer = NULL, biases_initializer = 0,

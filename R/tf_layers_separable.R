@@ -7,7 +7,7 @@ separable_symbols <- function() {
   )
 }
 
-# `dims` is 1 for sequences and 2 for images.
+# Returns the layer function. `dims` is 1 for sequences and 2 for images.
 separable_layer <- function(dims) {
   force(dims)
   f <- function(inputs, filters, kernel_size, strides = 1, padding = "valid",

@@ -17,7 +17,7 @@ math_symbols <- function() {
 
 # --- einsum() and tensordot(), which sum over the indices that the output does not have
 
-# A product in Einstein's notation, such as "ij,jk->ik".
+# Computes a product in Einstein's notation, such as "ij,jk->ik" for a matrix product.
 einsum <- function(equation, ..., name = NULL) {
   check_string(equation)
   inputs <- lapply(list(...), as_tensor)
@@ -34,7 +34,7 @@ einsum <- function(equation, ..., name = NULL) {
   })
 }
 
-# The labels of the inputs and of the output, from the text of the equation.
+# Parses the equation. Returns the labels (letters) of the dimensions of each input and the output.
 einsum_terms <- function(equation, inputs, call = parent.frame()) {
   text <- gsub(" ", "", equation, fixed = TRUE)
   if (!grepl("^[A-Za-z,]+(->[A-Za-z]*)?$", text)) {
@@ -78,7 +78,7 @@ einsum_terms <- function(equation, inputs, call = parent.frame()) {
   list(inputs = terms, output = output)
 }
 
-# Sums over the dimensions whose labels are not needed.
+# Sums a labelled tensor over the dimensions whose labels are not needed.
 sum_out_labels <- function(part, needed) {
   unneeded <- which(!part$labels %in% needed)
   if (length(unneeded) == 0) return(part)
@@ -90,7 +90,7 @@ transpose_to_labels <- function(x, labels, new_labels) {
   tf$transpose(x, as.integer(match(new_labels, labels) - 1))
 }
 
-# The sizes of the labelled dimensions: numbers if all are known, or else a tensor.
+# Returns the sizes of the dimensions `labels`: numbers if all are known, or else a tensor.
 label_sizes <- function(part, labels) {
   positions <- match(labels, part$labels)
   sizes <- dim(part$x)
@@ -109,8 +109,7 @@ concat_sizes <- function(...) {
   }), 0L)
 }
 
-# The product of two labelled tensors, summed over the labels that are not needed, as one
-# tf$matmul().
+# Multiplies two labelled tensors by one tf$matmul(), and sums over the labels that are not needed.
 contract_pair <- function(a, b, needed) {
   a <- sum_out_labels(a, c(b$labels, needed))
   b <- sum_out_labels(b, c(a$labels, needed))
@@ -139,7 +138,7 @@ contract_pair <- function(a, b, needed) {
   list(x = result, labels = labels)
 }
 
-# The known sizes of the labels, NULL if unknown.
+# Returns the sizes of the labelled dimensions; NULL for a size that is unknown.
 static_sizes <- function(parts, labels) {
   lapply(labels, function(label) {
     for (part in parts) {
@@ -150,7 +149,8 @@ static_sizes <- function(parts, labels) {
   })
 }
 
-# `axes` is a number of axes (the last of a, the first of b), or the axes of a and b from 0.
+# Sums a product over axes. `axes` is their number n (the last n of `a`, the first n of `b`), or the
+# axes of `a` and `b`, counted from 0.
 tensordot <- function(a, b, axes, name = NULL) {
   if (is_graph_element(axes)) {
     abort_runhooks("{.arg axes} must be numbers, not a tensor.", kind = "unimplemented")
@@ -239,7 +239,7 @@ tensor_norm <- function(tensor, ord = "euclidean", axis = NULL, keepdims = NULL,
   })
 }
 
-# The division of Python 2, which rounds down for integers.
+# Divides as Python 2 does: rounds down for integers.
 python_division <- function(x, y, name = NULL) {
   if (!is_graph_element(x)) x <- as_tensor(x, if (is_graph_element(y)) y$dtype)
   if (x$dtype$is_floating) tf$realdiv(x, y, name = name) else tf$floordiv(x, y, name = name)
@@ -282,7 +282,7 @@ sort_tensor <- function(values, axis = -1, direction = "ASCENDING", name = NULL)
   with(name_scope(name, "sort"), sort_along_axis(values, axis, direction, 1))
 }
 
-# Equal elements always keep their order, also without `stable`.
+# Implements tf$argsort(). Equal elements always keep their order, also without `stable`.
 argsort_tensor <- function(values, axis = -1, direction = "ASCENDING", stable = FALSE,
                            name = NULL) {
   check_flag(stable)
@@ -358,7 +358,8 @@ tensor_diag_part <- function(input, name = NULL) {
   tf$reshape(tf$matrix_diag_part(square), half, name = name)
 }
 
-# The sums of segments, divided by a function of the number of their elements.
+# Returns a function that divides the sums of segments by `divisor(n)`, where n is the number of
+# elements of a segment.
 segment_mean_by <- function(divisor) {
   force(divisor)
   function(data, segment_ids, num_segments, name = NULL) {
@@ -381,7 +382,7 @@ random_crop <- function(value, size, seed = NULL, name = NULL) {
     shape <- tf$shape(value)
     size <- tf$cast(as_tensor(size, "int32"), "int32")
     limit <- shape - size + 1L
-    # as TensorFlow does: numbers up to the maximum of the data type, modulo the limit
+    # draw numbers as TensorFlow does: up to the maximum of the data type, modulo the limit
     random_numbers <- tf$random_uniform(
       tf$shape(shape), maxval = .Machine$integer.max, dtype = "int32", seed = seed
     )
@@ -399,7 +400,7 @@ conv1d <- function(value = NULL, filters = NULL, stride = NULL, padding = NULL,
   }
   if (!is.null(use_cudnn_on_gpu)) check_flag(use_cudnn_on_gpu)
   value <- if (is.null(value)) input else value
-  # the second of three numbers, or the only one
+  # the number for the width: the second of three numbers, or the only one; 1 for NULL
   along_width <- function(x) {
     if (is.null(x)) return(1L)
     unlist(x)[[if (length(unlist(x)) == 3) 2 else 1]]
@@ -443,7 +444,7 @@ roll_tensor <- function(input, shift, axis, name = NULL) {
   })
 }
 
-# tf$reverse_sequence(): reverses the first `seq_lengths` elements of each example.
+# Implements tf$reverse_sequence(): reverses the first `seq_lengths` elements of each example.
 reverse_sequence <- function(input, seq_lengths, seq_axis = NULL, batch_axis = NULL, name = NULL,
                              seq_dim = NULL, batch_dim = NULL) {
   x <- as_tensor(input)

@@ -10,8 +10,8 @@ random_symbols <- function() {
   )
 }
 
-# Creates an initializer, which is a function of a shape. The core does not call it, but reads its
-# attribute `spec`.
+# Creates an initializer, which is an R function of a shape. The C++ core does not call it, but
+# reads its attribute `spec`.
 new_initializer <- function(type, default_dtype, ...) {
   spec <- list(type = type, ...)
   check_initializer(spec[-1], parent.frame())
@@ -96,7 +96,7 @@ initializer_symbols <- function() {
     lecun_uniform = variance_scaling_function(1, "fan_in", "uniform"),
     lecun_normal = variance_scaling_function(1, "fan_in", "truncated_normal")
   )
-  # scripts may give the class without calling it, as in `initializer = tf$zeros_initializer`
+  # mark the constructors: scripts may pass one uncalled, as `initializer = tf$zeros_initializer`
   as_class <- function(f) structure(f, class = c("runhooks_initializer_class", "function"))
   symbols <- lapply(symbols, as_class)
   keras_initializers <- lapply(keras_initializers, as_class)

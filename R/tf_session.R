@@ -10,7 +10,8 @@ monitored_symbols <- function() {
   )
 }
 
-# tf$train$Coordinator(). A hook does not get such an object, but the coordinator of its session.
+# Implements tf$train$Coordinator(). A hook does not get such an object, but the coordinator of its
+# session, which the C++ core creates.
 coordinator <- function(clean_stop_exception_types = NULL) {
   is_stopped <- FALSE
   exception <- NULL

@@ -27,7 +27,8 @@ summary_symbols <- function() {
   )
 }
 
-# A writer of event files. It writes each event at once, but TensorFlow's writer has a queue.
+# Creates a writer of event files. It writes each event at once and ignores the arguments of the
+# queue, `max_queue` and `flush_secs`, which TensorFlow's writer has.
 file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, graph_def = NULL,
                         filename_suffix = NULL, session = NULL) {
   abort_unsupported_arguments(graph_def, session)
@@ -50,7 +51,7 @@ file_writer <- function(logdir, graph = NULL, max_queue = 10, flush_secs = 120, 
     cpp_event_writer_add_graph(pointer, graph$.pointer, step_of(global_step))
     invisible()
   }
-  # a method that TensorFlow's writer does not have; `values` is a named list or vector
+  # a further method, which TensorFlow's writer does not have; `values`: a named list or vector
   self$add_scalars <- function(values, global_step = NULL) {
     values <- unlist(values)
     check_arg(is.numeric(values) && !is.null(names(values)), values, "named numbers", "values",

@@ -2,7 +2,8 @@
 
 tensor_array_symbols <- function() list(TensorArray = tensor_array)
 
-# Reading an element does not clear it, so it can be read again, as in TensorFlow 2.
+# Creates a TensorArray. Reading an element does not clear it, as in TensorFlow 2, so it can be read
+# again.
 tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_read = NULL,
                          tensor_array_name = NULL, handle = NULL, flow = NULL, infer_shape = TRUE,
                          element_shape = NULL, colocate_with_first_write_call = TRUE,
@@ -17,7 +18,7 @@ tensor_array <- function(dtype, size = NULL, dynamic_size = NULL, clear_after_re
   if (is.null(flow) && is.null(size)) {
     abort_runhooks("Size must be provided if handle is not provided.", kind = "invalid_argument")
   }
-  # the dimensions of an element, in an environment that all arrays of later writes share
+  # the dimensions of an element. A write returns a new array that shares this environment
   element <- new.env(parent = emptyenv())
   element$dims <- if (is.null(element_shape)) NULL else as_dims(element_shape)
   element$has_dims <- !is.null(element$dims)
@@ -89,7 +90,7 @@ record_element_dims <- function(array, dims, call = parent.frame()) {
 
 element_dims <- function(array) unclass(array)$element$dims
 
-# The value as a tensor of the data type of the array.
+# Converts a value to a tensor of the data type of the array. Raises an error for other types.
 as_array_value <- function(array, value, call = parent.frame()) {
   value <- as_tensor(value, array$dtype)
   if (identical(value$dtype$name, dtype_name(array$dtype))) return(value)
@@ -145,7 +146,7 @@ array_unstack <- function(x, value, name = NULL) {
   with_flow(x, cpp_op_create("TensorListFromTensor", inputs, NULL, name))
 }
 
-# Applies `step(i, state)` for i = 0, ..., n - 1.
+# Adds a loop that replaces the state by `step(i, state)` for i = 0, ..., n - 1.
 loop_over_indices <- function(n, state, step) {
   tf_while_loop(
     function(i, state) i < n, function(i, state) list(i + 1L, step(i, state)),

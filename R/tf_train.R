@@ -10,7 +10,7 @@ train_utility_symbols <- function() {
     global_step = function(sess, global_step_tensor) {
       as.integer(underlying_session(sess)$run(global_step_tensor))
     },
-    # has no effect, because datasets replace queues
+    # checks its arguments but has no other effect, because datasets replace queues
     start_queue_runners = function(sess = NULL, coord = NULL, daemon = TRUE, start = TRUE,
                                    collection = "queue_runners") {
       check_flag(daemon)
@@ -55,10 +55,11 @@ read_event_files <- function(path, call = parent.frame()) {
 
 # --- checkpoints
 
-# The prefix of a checkpoint, from a prefix or a directory.
+# Returns the prefix of a checkpoint. `x` is the prefix, or a directory, whose newest checkpoint is
+# used.
 checkpoint_prefix <- function(x, call = parent.frame()) {
   check_string(x, arg = "ckpt_dir_or_file", call = call)
-  # a string of bytes contains the bytes of a file name
+  # R rejects strings marked as bytes; the bytes of a file name are valid in the native encoding
   if (Encoding(x) == "bytes") Encoding(x) <- "unknown"
   path <- path.expand(x)
   prefix <- if (dir.exists(path)) cpp_latest_checkpoint(path) else path
@@ -113,7 +114,8 @@ load_checkpoint <- function(ckpt_dir_or_file) {
   )
 }
 
-# `assignment_map` maps names of the checkpoint to names, variables or scopes ("a/" = "b/").
+# Initializes variables from a checkpoint. `assignment_map` maps names in the checkpoint to names
+# of variables or to variables, and scopes to scopes ("a/" = "b/").
 init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   path <- checkpoint_prefix(ckpt_dir_or_file)
   is_valid <- is.list(assignment_map) && !is.null(names(assignment_map))
@@ -138,7 +140,7 @@ init_from_checkpoint <- function(ckpt_dir_or_file, assignment_map) {
   invisible()
 }
 
-# The pairs of a name in the checkpoint and a variable for one entry of `assignment_map`.
+# Returns pairs of a name in the checkpoint and a variable for one entry of `assignment_map`.
 resolve_assignment <- function(from, to, available, call = parent.frame(3)) {
   abort_missing <- function(name) {
     abort_runhooks("Tensor {name} is not found in the checkpoint.", kind = "not_found", call = call)
@@ -161,7 +163,7 @@ resolve_assignment <- function(from, to, available, call = parent.frame(3)) {
   if (from == "/") from <- ""
   to <- if (to == "/") "" else to
   inside <- variables[startsWith(names(variables), to)]
-  # slots of optimizers and the global step belong to the run, not to the model
+  # omit optimizer slots and the global step, which belong to the run, not to the model
   inside <- inside[names(inside) %in% trainable_or_model_names()]
   lapply(names(inside), function(name) {
     source <- paste0(from, substring(name, nchar(to) + 1))

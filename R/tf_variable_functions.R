@@ -25,7 +25,7 @@ variable_symbols <- function() {
   )
 }
 
-# tf$scatter_add() and similar functions. `update_type`: "Add", "Sub" or "Update".
+# Returns tf$scatter_add() or a similar function. `update_type`: "Add", "Sub" or "Update".
 scatter_function <- function(update_type) {
   force(update_type)
   f <- function(ref, indices, updates, use_locking = FALSE, name = NULL) {
@@ -72,7 +72,7 @@ get_local_variable <- function(name, shape = NULL, dtype = NULL, initializer = N
 
 # --- assertions
 
-# A function such as tf$assert_less(), which compares two tensors.
+# Returns a function such as tf$assert_less(), which compares two tensors.
 comparison_assertion <- function(scope, text, comparison) {
   force(scope)
   force(text)
@@ -93,7 +93,7 @@ comparison_assertion <- function(scope, text, comparison) {
   }
 }
 
-# A function such as tf$assert_positive(), which compares a tensor with 0.
+# Returns a function such as tf$assert_positive(), which compares a tensor with 0.
 sign_assertion <- function(scope, text, comparison) {
   assert_comparison <- comparison_assertion(scope, text, comparison)
   function(x, data = NULL, summarize = NULL, message = NULL, name = NULL) {
@@ -117,7 +117,8 @@ assert_rank <- function(x, rank, data = NULL, summarize = NULL, message = NULL, 
   tf$no_op(name = name_or_default(name, "static_checks_determined_all_ok"))
 }
 
-# tf$make_template(): a function whose calls share the variables that its first call creates.
+# Implements tf$make_template(), which returns a function. The calls of this function share the
+# variables that the first call creates.
 make_template <- function(name_, func_, create_scope_now_ = FALSE, unique_name_ = NULL,
                           custom_getter_ = NULL, ...) {
   abort_unsupported_arguments(create_scope_now_, custom_getter_)
@@ -156,8 +157,8 @@ interactive_session <- function(target = "", graph = NULL, config = NULL) {
   session
 }
 
-# tf$report_uninitialized_variables(): a tensor with the names of the variables that have no value
-# yet.
+# Implements tf$report_uninitialized_variables(): returns a tensor with the names of the variables
+# that have no value yet.
 report_uninitialized_variables <- function(var_list = NULL,
                                            name = "report_uninitialized_variables") {
   variables <- if (is.null(var_list)) c(tf$global_variables(), tf$local_variables()) else var_list

@@ -38,8 +38,8 @@ state_symbols <- function() {
   )
 }
 
-# Converts a value to a tensor. If the value cannot have the data type `dtype`, this is an error. If
-# it cannot have `preferred_dtype`, it keeps its own type.
+# Converts a value to a tensor. Raises an error if the value cannot have the data type `dtype`. If
+# the value cannot have `preferred_dtype`, it keeps its own type.
 convert_to_tensor <- function(value, dtype, name, preferred_dtype, call = parent.frame()) {
   dtype <- as_dtype(dtype)
   if (inherits(value, "tensorflow.indexed_slices")) value <- cpp_dense_gradient(value)
@@ -122,7 +122,7 @@ get_variable <- function(name, shape = NULL, dtype = NULL, initializer = NULL, r
   do.call(getter, c(list(if (nzchar(scope)) paste0(scope, "/", name) else name), arguments))
 }
 
-# Creates the variable, or returns the existing one if the scope reuses variables.
+# Creates a variable, or returns the existing one if the variable scope reuses variables.
 make_variable <- function(name, arguments, is_full, call = parent.frame()) {
   a <- arguments
   initializer <- variable_initializer(name, a$shape, a$dtype, a$initializer, call)
@@ -137,8 +137,8 @@ make_variable <- function(name, arguments, is_full, call = parent.frame()) {
 
 # --- custom getters: tf$variable_scope(custom_getter = function(getter, name, ...) ...)
 
-# The getter that a custom getter receives: it creates the variable. Arguments that it does not
-# support must have their defaults.
+# The function that a custom getter receives as `getter`: it creates the variable. Arguments that it
+# does not support must have their defaults.
 default_variable_getter <- function(name, shape = NULL, dtype = NULL, initializer = NULL,
                             regularizer = NULL, reuse = NULL, trainable = TRUE,
                             collections = NULL, caching_device = NULL, partitioner = NULL,
@@ -156,8 +156,8 @@ default_variable_getter <- function(name, shape = NULL, dtype = NULL, initialize
   make_variable(name, arguments, is_full = TRUE)
 }
 
-# Calls a custom getter for a variable of a layer in the core. The core creates `options` and calls
-# this function. lint: allow caller
+# Calls a custom getter for a variable of a layer that the C++ core builds. The core creates
+# `options` and calls this function. lint: allow caller
 call_custom_getter <- function(getter, name, shape, dtype, options, trainable, collections) {
   option_names <- cpp_variable_option_names(options)
   core_option <- function(option) {

@@ -28,7 +28,8 @@ class BinnedMatrix {
   static constexpr int32_t kMaxBins = 65536;
   static constexpr int64_t kChunkRows = 16384;
 
-  // Columns that are stored row by row, kBinRowBytes per row. Rows may be reordered within a chunk.
+  // Columns that are stored together, row by row, with kBinRowBytes per row. Rows may be reordered
+  // within a chunk.
   struct ColumnGroup {
     bool is_wide = false;          // two bytes per bin
     int32_t bins = 0;              // histogram size of each column
@@ -38,7 +39,8 @@ class BinnedMatrix {
       return reinterpret_cast<const uint8_t*>(rows.data() + position);
     }
     uint8_t* row(int64_t position) { return reinterpret_cast<uint8_t*>(rows.data() + position); }
-    // Points to the bin of a column in the row at `position`; the next row is kBinRowBytes further.
+    // Points to the bin of the column in `slot`, in the row at `position`; the next row is
+    // kBinRowBytes further.
     const uint8_t* bins_from(int64_t position, int32_t slot) const {
       return row(position) + slot * (is_wide ? 2 : 1);
     }
@@ -51,7 +53,7 @@ class BinnedMatrix {
   // Throws kInvalidArgument for too many bins or rows, and names the column.
   BinnedMatrix(int64_t rows, std::vector<BinnedColumn> columns);
 
-  // Writes the bins of `n` values of a column from row `first` to `bins`; -1 for missing values.
+  // Reads `n` values of a column from row `first` on and writes their bins to `bins`; -1: missing.
   using Reader = std::function<void(int32_t column, int64_t first, int64_t n, int32_t* bins)>;
   // Reads all columns on several threads. Rethrows errors of `read` and throws for an invalid bin.
   void fill(const Reader& read);
@@ -64,7 +66,7 @@ class BinnedMatrix {
   Location location(size_t column) const { return locations_[column]; }
   std::vector<ColumnGroup>& groups() { return groups_; }
   const std::vector<ColumnGroup>& groups() const { return groups_; }
-  // -1 if no column has the feature.
+  // Returns the index of the column that has the feature, or -1.
   int32_t column_of_feature(int32_t feature) const;
 
  private:

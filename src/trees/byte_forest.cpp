@@ -9,14 +9,16 @@ namespace runhooks {
 
 namespace {
 
-// The largest threshold, and the largest number of distinct thresholds with the same split_key().
+// Limits of a threshold, and of the distinct thresholds per split_key() (feature and direction of
+// missing values).
 constexpr int32_t kMaxThreshold = UINT16_MAX, kMaxThresholdsPerKey = UINT8_MAX;
 // The threshold of a split that sends all codes left.
 constexpr uint8_t kAlwaysLeft = UINT8_MAX;
-// Features with at most this bucket have the code bucket + 1; 0 or 255 is for missing values.
+// If no bucket of a feature exceeds this limit, its codes are bucket + 1, and 0 or 255 for missing
+// values.
 constexpr int32_t kMaxPlainBucket = UINT8_MAX - 2;
 
-using Thresholds = std::map<size_t, std::set<int32_t>>;  // by split_key()
+using Thresholds = std::map<size_t, std::set<int32_t>>;  // the key is a split_key()
 
 Thresholds thresholds_of(const TreeEnsemble& ensemble) {
   Thresholds all;
@@ -34,11 +36,11 @@ bool fits_bytes(const TreeNode& node) {
          node.threshold < kMaxThreshold;
 }
 
-// At least 1: a tree that is only a root gets a split that sends all rows left.
+// Returns the depth, at least 1: a tree that is only a root gets a split that sends all rows left.
 int32_t depth_of(const Tree& tree) {
   std::vector<int32_t> depth(tree.nodes.size(), 0);
   int32_t max_depth = 1;
-  // children follow their parents
+  // One pass is enough, because children follow their parents.
   for (size_t i = 0; i < tree.nodes.size(); ++i) {
     const TreeNode& node = tree.nodes[i];
     if (node.is_leaf()) continue;
@@ -123,7 +125,7 @@ void ByteForest::add_tree(const Tree& tree) {
 }
 
 size_t ByteForest::block_bytes() const {
-  // At least one feature, because splits that send all rows left also read one.
+  // At least one feature, because splits that send all rows left also read a code.
   return std::max<size_t>(coded_features_.size(), 1) * static_cast<size_t>(kBlock);
 }
 

@@ -9,8 +9,8 @@
 
 namespace runhooks {
 
-// Stores buckets as one-byte codes. The code is bucket + 1 if the feature has few buckets,
-// otherwise the number of the feature's thresholds below the bucket.
+// Stores buckets as one-byte codes. The code is bucket + 1 if the feature has few buckets.
+// Otherwise it is the number of the feature's thresholds that are below the bucket.
 class ByteForest : public Forest {
  public:
   static bool can_hold(const TreeEnsemble& ensemble);
@@ -21,7 +21,7 @@ class ByteForest : public Forest {
     int32_t feature = 0;
     int32_t max_bucket = 0;      // larger buckets are treated like this one
     uint8_t missing = 0;         // the code of missing values
-    std::vector<uint8_t> codes;  // for many buckets: codes of missing, 0, ..., max_bucket
+    std::vector<uint8_t> codes;  // for many buckets: the codes of missing, 0, ..., max_bucket
     uint8_t code_of(int32_t bucket) const;
   };
   static CodedFeature coded_feature(size_t key, const std::set<int32_t>& thresholds);
@@ -35,7 +35,7 @@ class ByteForest : public Forest {
                  float* sums) const override;
 
   std::vector<CodedFeature> coded_features_;
-  std::vector<int32_t> coded_feature_index_;  // by split_key(); -1 if unused
+  std::vector<int32_t> coded_feature_index_;  // for each split_key(); -1: unused
   std::vector<ByteTree> trees_;
   std::vector<ByteNode> nodes_;
   std::vector<float> leaves_;

@@ -1,5 +1,5 @@
-// Feature contributions as in TensorFlow: the change of a prediction at a split counts for the
-// column of the split.
+// Feature contributions as in TensorFlow: each split on the path of an example changes the
+// prediction. This change is attributed to the column of the split.
 #include <algorithm>
 #include <cmath>
 #include <utility>

@@ -77,8 +77,8 @@ class StatsSummaryOfAllKernel : public Kernel {
   std::vector<double> sums_;
 };
 
-// Each process summarizes some features over the rows of all processes, in the row order of
-// a single process.
+// Computes quantile summaries. Each process summarizes some of the features over the rows of all
+// processes, in the order that a single process would read them.
 class QuantileSummariesOfAllKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -130,7 +130,7 @@ class QuantileSummariesOfAllKernel : public Kernel {
     return values;
   }
 
-  // All-reduces the summaries. The entries of summaries that other processes computed are 0 here.
+  // Sums the outputs of all processes. Summaries that another process computed are 0 here.
   static void set_output_values(KernelContext& c,
                                 const std::vector<std::vector<QuantileEntry>>& summaries,
                                 Communicator& peers) {

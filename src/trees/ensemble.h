@@ -16,7 +16,7 @@ struct TreeNode {
     kCategorical,  // left if bucket == threshold
   };
   Kind kind = Kind::kLeaf;
-  // Direction of examples with bucket kMissingBucket; TensorFlow's default_direction.
+  // Where examples with bucket kMissingBucket go (default_direction in TensorFlow).
   bool missing_goes_right = false;
   bool has_metadata = false;  // `gain` is set
   bool has_original_leaf = false;
@@ -38,7 +38,7 @@ struct TreeNode {
   }
 };
 
-// The bucket of a missing value. TensorFlow has none.
+// The bucket of a missing value. TensorFlow has no such bucket.
 constexpr int32_t kMissingBucket = -1;
 
 inline float leaf_value(const std::vector<float>& leaf, size_t dimension) {
@@ -73,18 +73,18 @@ class TreeEnsemble {
   int64_t num_trees_attempted = 0, num_layers_attempted = 0;
   // Nodes of the last tree that the next layer may split, [start, end).
   int32_t last_layer_node_start = 0, last_layer_node_end = 1;
-  // Counts changes. Checkpoints store it separately.
+  // Counts changes of the ensemble. Checkpoints store it apart from the trees.
   int64_t stamp = 0;
 
   int32_t num_trees() const { return static_cast<int32_t>(trees.size()); }
   int32_t num_finalized_trees() const;
   int32_t max_feature_id() const;
-  // The number of logits of the leaves; 0 if all leaves are empty.
+  // Returns the number of logits in a leaf; 0 if all leaves are empty.
   size_t leaf_size() const;
 
-  // TensorFlow's message boosted_trees.TreeEnsemble, without the stamp.
+  // Returns TensorFlow's message boosted_trees.TreeEnsemble, without the stamp.
   std::string serialize() const;
-  // Parses and validates the message. Throws kDataLoss, which names `where`.
+  // Parses and validates the message. Throws kDataLoss if it is invalid; the error names `where`.
   static TreeEnsemble parse(std::string_view bytes, std::string_view where);
   // Throws kDataLoss unless features and leaves fit the model; parse() checks everything else.
   void check_fits(int32_t num_features, int32_t logits, std::string_view where) const;

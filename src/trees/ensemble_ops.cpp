@@ -142,7 +142,7 @@ class EnsembleSaveable : public ResourceSaveable {
           g.op("BoostedTreesSerializeEnsemble", {g.operation(handle)->output(0)}).build();
       return std::vector<Output>{trees->output(0), trees->output(1)};
     };
-    // TensorFlow restores existing resources only
+    // TensorFlow restores only resources that exist, so the restore op depends on `create`.
     const std::string create = create_->name();
     ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       return g

@@ -21,9 +21,10 @@ class EnsembleResource : public StatefulResource {
   const TreeEnsemble& ensemble() const;
   bool is_initialized() const { return is_initialized_; }
   void set(TreeEnsemble ensemble);
-  // Changes with each set(). Growing the trees changes only their stamp.
+  // Returns a number that changes with each set(). Growing the trees changes only their stamp.
   uint64_t revision() const { return revision_; }
-  // Throws unless the trees fit. Skips repeated checks of unchanged trees.
+  // Throws unless the trees fit a model with these numbers of features and logits. Does not repeat
+  // the check of unchanged trees.
   void check_fits(int32_t num_features, int32_t logits) const;
 
  private:

@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// Runs `fill` with each step until the data of the handle `data` are binned.
+// Runs the ops `fill` with each step until the training data in the resource `data` are binned.
 HookPtr fill_trees_hook(const Output& data, const std::vector<Operation*>& fill);
 
 }  // namespace runhooks

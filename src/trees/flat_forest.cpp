@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// Rows that traverse() processes in parallel.
+// The number of rows that traverse() processes in parallel.
 constexpr int64_t kLanes = 8;
 constexpr int32_t kMaxBuckets = UINT16_MAX - 1;
 
@@ -81,7 +81,7 @@ void FlatForest::add_block(
   auto* shifted = static_cast<uint16_t*>(block);
   for (const Slot& slot : slots_) {
     const int32_t* buckets = features[slot.feature] + begin;
-    // a clamped bucket is still above all thresholds
+    // Clamping changes no result: all thresholds are below kMaxBuckets.
     for (int64_t i = 0; i < n; ++i) {
       shifted[i] = static_cast<uint16_t>(std::clamp(buckets[i], -1, kMaxBuckets) + 1);
     }

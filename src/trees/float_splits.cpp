@@ -9,13 +9,13 @@ namespace runhooks {
 
 namespace {
 
-// Above this number of rows, integer sums are used because they are faster.
+// With more rows, splits use integer sums instead of float_splits(), because they are faster.
 constexpr int64_t kMaxRows = 8192;
-// Limits the sums of the columns that are processed at once. A column with more sums is processed
-// alone.
+// Limits the number of sums in memory: columns are processed in batches. A column with more sums is
+// a batch of its own.
 constexpr size_t kMaxSumsInMemory = size_t{1} << 19;
 
-// Sums of gradients and hessians of the columns, by feature, node and bucket.
+// Computes the sums of gradients and hessians of a column by feature, node and bucket.
 class ColumnSums {
  public:
   ColumnSums(const LayerGrower& rows, int32_t begin, int32_t end, const float* g, const float* h)
@@ -31,7 +31,7 @@ class ColumnSums {
     });
   }
 
-  // The number of sums of a column: one gradient and hessian per feature, node and bucket.
+  // Returns the number of sums of a column: a gradient and a hessian per feature, node and bucket.
   size_t num_sums(size_t column_index) const {
     const BinnedColumn& column = matrix_.column(column_index);
     return static_cast<size_t>(int64_t{column.features} * nodes_ * buckets_of(column) * 2);
@@ -83,8 +83,8 @@ class ColumnSums {
     return best;
   }
 
-  // Missing values are in the first bucket of the first feature of a pair, and in the last bucket
-  // of the second one.
+  // A kMissingEitherSide column consists of two features. Missing values are in the first bucket of
+  // the first feature and in the last bucket of the second one.
   static int32_t bucket_of(const BinnedColumn& column, int32_t feature, int32_t bin) {
     if (bin < column.bins) return bin;
     return feature == 0 ? 0 : column.bins - 1;
@@ -137,7 +137,7 @@ std::vector<LayerSplit> float_splits(const LayerGrower& rows,
   const size_t columns = rows.matrix().columns().size();
   std::vector<std::vector<LayerSplit>> by_column(columns);
   for (size_t begin_column = 0; begin_column < columns;) {
-    std::vector<size_t> offsets = {0};  // of the columns in `all_sums`
+    std::vector<size_t> offsets = {0};  // where each column begins in `all_sums`
     while (begin_column + offsets.size() <= columns && offsets.back() < kMaxSumsInMemory) {
       offsets.push_back(offsets.back() + sums.num_sums(begin_column + offsets.size() - 1));
     }

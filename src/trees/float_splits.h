@@ -12,7 +12,8 @@ namespace runhooks {
 // nearly equal gains as TensorFlow does. Columns with missing values must be kMissingEitherSide.
 bool can_sum_floats(const LayerGrower& rows);
 
-// The best splits of leaves [begin, end). Processes add their sums before rounding them to float.
+// Returns the best splits of leaves [begin, end). In distributed training, processes add their sums
+// before rounding them to float.
 std::vector<LayerSplit> float_splits(const LayerGrower& rows,
                                      int32_t begin,
                                      int32_t end,

@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// A feature and the direction of its missing values as one index.
+// Combines the feature of a split and the direction of missing values in one index.
 inline size_t split_key(const TreeNode& node) {
   return static_cast<size_t>(node.feature_id) * 2 + node.missing_goes_right;
 }
@@ -18,7 +18,8 @@ inline size_t split_key(const TreeNode& node) {
 class Forest {
  public:
   virtual ~Forest() = default;
-  // Adds the leaves of rows [first, first + n). `features` has a column of buckets per feature.
+  // Adds the leaf values of rows [first, first + n) to `logits`. `features` has an array of buckets
+  // per feature.
   void add(const int32_t* const* features, int64_t first, int64_t n, float* logits) const;
 
  protected:
@@ -26,12 +27,13 @@ class Forest {
 
  private:
   virtual size_t block_bytes() const = 0;
-  // Adds to the sums of n rows from `begin` on. May overwrite the unused rest of kBlock sums.
+  // Adds the leaf values of rows [begin, begin + n) to `sums`. It has room for kBlock rows, and
+  // the elements from n on may be overwritten. `block` is scratch memory of block_bytes().
   virtual void add_block(
       const int32_t* const* features, int64_t begin, int64_t n, void* block, float* sums) const = 0;
 };
 
-// The fastest layout that supports all the trees, or NULL.
+// Returns the trees in the fastest layout that supports all of them, or NULL.
 std::unique_ptr<Forest> forest_of(const TreeEnsemble& ensemble);
 
 }  // namespace runhooks

@@ -6,7 +6,7 @@ namespace runhooks {
 
 namespace {
 
-// A pivot below this fraction of the original diagonal element is rounding error.
+// An elimination pivot below this fraction of the original diagonal element is rounding error.
 constexpr double kMinRelativePivot = 1e-5;
 
 // Solves the linear equations a x = b by elimination. Linearly dependent variables, such as the

@@ -15,7 +15,8 @@ struct OptimalLeaf {
   float value = 0, gain = 0;
 };
 
-// Minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|; returns w and twice the gain.
+// Minimizes g * w + (h + l2) / 2 * w^2 + l1 * |w|. Returns w and twice the gain, the reduction of
+// this loss compared with w = 0.
 inline OptimalLeaf optimal_leaf(float g, float h, const Regularization& regularization) {
   constexpr float kNoCurvature = 1e-15f;
   const float l1 = regularization.l1, curvature = h + regularization.l2;
@@ -28,8 +29,8 @@ inline OptimalLeaf optimal_leaf(float g, float h, const Regularization& regulari
   return {value, -g * value};
 }
 
-// Sets `values` for several logits and returns the gain. `h` has one value per logit, or is a
-// matrix.
+// Sets the leaf values for several logits in `values` and returns twice the gain. `h` has one value
+// per logit, or is a matrix.
 float optimal_leaf(const double* g,
                    const double* h,
                    size_t logits,
@@ -37,7 +38,7 @@ float optimal_leaf(const double* g,
                    const Regularization& regularization,
                    float* values);
 
-// Differences within rounding do not count, so that the first of equal splits wins.
+// Whether `gain` is larger by more than rounding, so that the first of equal splits wins.
 inline bool is_larger_gain(float gain, float other) { return gain - other > 1e-15f; }
 
 }  // namespace runhooks

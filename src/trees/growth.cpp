@@ -52,7 +52,7 @@ void end_tree(TreeEnsemble& ensemble, Pruning pruning) {
   begin_tree(ensemble);
 }
 
-// Finishes a tree whose leaves cannot be split.
+// Finishes a tree whose leaves cannot be split. Returns whether it did.
 bool end_unsplittable_tree(TreeEnsemble& ensemble, const LayerGrowthOptions& growth) {
   if (ensemble.trees.empty() && growth.finishes_single_roots) begin_tree(ensemble);
   if (ensemble.trees.empty()) return false;
@@ -83,7 +83,7 @@ bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowt
 
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step) {
   constexpr float kMaxSmallRatio = 0.01f;
-  // A bias near 0, as with standardized labels, makes rounding errors look like large steps.
+  // Smaller steps are not large: relative to a bias near 0, even a rounding error would be large.
   constexpr float kMaxRoundingError = 1e-6f;
   ++ensemble.stamp;
   if (ensemble.trees.empty()) {
@@ -139,7 +139,7 @@ class Pruner {
   }
 
  private:
-  // Turns a split without gain back into a leaf if its children are leaves.
+  // Turns a split without gain into a leaf if both children are leaves.
   void collapse_if_useless(int32_t id) {
     TreeNode& node = at(id);
     if (node.is_leaf() || node.gain > 0) return;
@@ -175,13 +175,13 @@ class Pruner {
 
   TreeNode& at(int32_t id) { return tree_.nodes[static_cast<size_t>(id)]; }
 
-  // For a removed node, the parent that became a leaf, and the value of the node.
+  // For a removed node: its parent, which became a leaf, and the value that the node had.
   struct Collapsed {
     int32_t parent = -1;
     std::vector<float> leaf;
   };
   Tree& tree_;
-  std::vector<Collapsed> collapsed_;  // by node
+  std::vector<Collapsed> collapsed_;  // one element per node
   bool has_pruned_ = false;
 };
 

@@ -10,7 +10,8 @@
 
 namespace runhooks {
 
-// Numbered as in TensorFlow. kPre skips splits with negative gain; kPost prunes finished trees.
+// Pruning modes, numbered as in TensorFlow. kPre skips splits with negative gain; kPost prunes
+// finished trees.
 enum class Pruning { kNone = 0, kPre = 1, kPost = 2 };
 Pruning pruning_from_number(int64_t number);
 
@@ -36,9 +37,9 @@ class BestSplits {
 struct LayerGrowthOptions {
   int32_t max_depth = 6;
   Pruning pruning = Pruning::kNone;
-  // Finish a tree if none of its leaves can be split, unless it is only a root.
+  // Whether to finish a tree if none of its leaves can be split, unless it is only a root.
   bool stop_when_no_split = false;
-  // Also finish a tree that is only a root: the next tree samples other rows or columns.
+  // Whether to finish also a tree that is only a root: the next tree samples other rows or columns.
   bool finishes_single_roots = false;
 };
 
@@ -46,7 +47,8 @@ struct LayerGrowthOptions {
 // leaf or finished the tree.
 bool grow_layer(TreeEnsemble& ensemble, const BestSplits& best, const LayerGrowthOptions& growth);
 
-// Adds `step` to the bias, which is the root of the first tree. Returns true if the step was large.
+// Adds `step` to the bias, which is the root of the first tree. Returns true if the step was the
+// first one or large, so that centering has to continue.
 bool center_bias(TreeEnsemble& ensemble, const std::vector<float>& step);
 
 // Collapses splits without gain, from the leaves up.

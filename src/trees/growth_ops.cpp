@@ -21,8 +21,8 @@ std::vector<float> scaled_row(const Tensor& x, int64_t row, float factor) {
   return values;
 }
 
-// The split candidates of one feature, as inputs of an op. BoostedTreesUpdateEnsemble has no
-// dimensions and types.
+// The split candidates of one feature, as inputs of an op. The op BoostedTreesUpdateEnsemble has
+// neither `dimensions` nor `types`.
 struct FeatureInputs {
   const Tensor &nodes, &gains, &thresholds, &left, &right;
   const Tensor* dimensions = nullptr;
@@ -69,8 +69,8 @@ struct FeatureInputs {
   }
 };
 
-// The inputs are the ensemble, the feature ids, `num_lists` lists of one tensor per feature, the
-// maximum depth and the learning rate.
+// Computes an update op. Its inputs are the ensemble, the feature ids, `num_lists` lists of one
+// tensor per feature, the maximum depth and the learning rate.
 void update_ensemble(KernelContext& c, int num_lists, Pruning pruning) {
   const int n = static_cast<int>(c.op().attr_int("num_features"));
   const Tensor& ids = c.input(1);

@@ -19,7 +19,7 @@ struct Feature {
   const int32_t* buckets = nullptr;
   const float* x = nullptr;
   std::shared_ptr<const Binner> binner;
-  int32_t max_bucket = 0;  // of numbers
+  int32_t max_bucket = 0;  // the largest bucket of `binner`
 
   void read(int64_t first, int64_t n, int32_t* out) const {
     if (buckets) {
@@ -57,8 +57,8 @@ std::vector<Feature> read_features(KernelContext& c) {
   return features;
 }
 
-// Maps features to columns of a BinnedMatrix. A one-hot group becomes a kCategories column unless a
-// row has two of its features. With `peers`, all processes create the same columns.
+// Maps features to columns of a BinnedMatrix. A group of one-hot features becomes a kCategories
+// column unless a row has two of them. With `peers`, all processes create the same columns.
 class ColumnBuilder {
  public:
   ColumnBuilder(KernelContext& c, Communicator* peers)
@@ -107,7 +107,7 @@ class ColumnBuilder {
   }
 
  private:
-  // Statistics of a feature, or of the column that starts with it.
+  // Statistics of a feature, or of a column of several features, stored for its first feature.
   struct Statistics {
     int64_t bins = 1, has_missing = 0, is_not_one_hot = 0;
   };
@@ -146,7 +146,7 @@ class ColumnBuilder {
     statistics.has_missing = *min < 0;
   }
 
-  // Missing values differ between the two features of a kMissingEitherSide pair.
+  // Scans a kMissingEitherSide pair. A value is missing if its bins in the two features differ.
   void scan_missing_pair(size_t feature) {
     constexpr int64_t kChunk = 1 << 12;
     Statistics& statistics = statistics_[feature];
@@ -162,7 +162,8 @@ class ColumnBuilder {
     }
   }
 
-  // Scans the features of the group also if other processes may find that it is not one-hot.
+  // Scans a group. Scans its features one by one if this process finds that they are not one-hot,
+  // or if another process may find it.
   void scan_one_hot(size_t begin, size_t end, bool has_peers) {
     const bool is_one_hot = is_one_hot_in_this_process(begin, end);
     statistics_[begin].is_not_one_hot = !is_one_hot;
@@ -193,7 +194,7 @@ class ColumnBuilder {
     columns_.back().features = 2;
   }
 
-  // For features [begin, end), which code one category: the index of the feature that is 1 in the
+  // Features [begin, end) encode one category. Returns the index of the feature that is 1 in the
   // row, end - begin if all are 0, or -1 if they are not one-hot.
   int32_t category_of(size_t begin, size_t end, int64_t row) const {
     auto category = static_cast<int32_t>(end - begin);
@@ -252,7 +253,8 @@ class InMemoryFillKernel : public Kernel {
   void compute(KernelContext& c) override {
     auto& trees = c.input_resource<InMemoryTrees>(0);
     Communicator* peers = c.op().attr_int(kGroupSize) > 1 ? &group_of(c.op()) : nullptr;
-    // Set even before binning, because the loss needs the number of rows of all processes.
+    // Set even if the rows are not binned yet, because the loss needs the number of rows of all
+    // processes.
     if (peers) trees.set_row_partition({peers, global_rows(c, *peers)});
     if (!*c.input(1).data<bool>()) return;
     const InMemoryTreeOptions options = {static_cast<int32_t>(c.op().attr_int("logits_dimension")),

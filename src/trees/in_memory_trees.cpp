@@ -16,13 +16,13 @@ float weighted_leaf(const Tree& tree, int32_t leaf, size_t logit = 0) {
   return tree.weight * leaf_value(tree.nodes[static_cast<size_t>(leaf)].leaf, logit);
 }
 
-// The value of the root before it was split: the bias in the first tree, empty in other trees.
+// Returns the root's value before its split: the bias in the first tree, empty in other trees.
 const std::vector<float>& root_value(const Tree& tree) {
   const TreeNode& root = tree.nodes.front();
   return root.is_leaf() ? root.leaf : root.original_leaf;
 }
 
-// The hash function of the random generator SplitMix64.
+// Computes the hash function of the random generator SplitMix64.
 uint64_t splitmix64(uint64_t x) {
   x += 0x9e3779b97f4a7c15u;
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -181,7 +181,7 @@ float InMemoryTrees::logistic_loss(const EnsembleResource& trees,
   const int64_t rows = labelled_rows(), chunks = (rows + kChunk - 1) / kChunk;
   const int64_t global_rows = row_partition_.peers ? row_partition_.rows : rows;
   const float row_weight = 1.0f / static_cast<float>(global_rows);
-  // Added in the order of chunks, so the result does not depend on the number of threads.
+  // One sum per chunk, added in order, so that the result does not depend on the number of threads.
   std::vector<double> sums(static_cast<size_t>(chunks));
   const auto add = [&](int64_t first, int64_t n, const float* logits) {
     sums[static_cast<size_t>(first / kChunk)] = kernels().histograms->logistic(
@@ -293,8 +293,8 @@ void InMemoryTrees::grow(EnsembleResource& trees,
     split.left = scaled(found.left, learning_rate);
     split.right = scaled(found.right, learning_rate);
     if (options_.is_by_tree && !ensemble.trees.empty()) {
-      // The derivatives are those at the root, and so are the contributions. Subtracts what the
-      // parent already contributes.
+      // Derivatives and contributions refer to the root of the tree. Subtracts the contribution of
+      // the parent, because a split is relative to the leaf that it replaces.
       const Tree& tree = ensemble.trees.back();
       const std::vector<float>& leaf = tree.nodes[static_cast<size_t>(found.node)].leaf;
       for (size_t k = 0; k < split.left.size(); ++k) {

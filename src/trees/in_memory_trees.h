@@ -11,14 +11,14 @@
 
 namespace runhooks {
 
-// The group of a feature that equals the previous one, except that missing values are in the last
-// bucket instead of the first.
+// The group number of a feature that is a copy of the previous feature. Only its missing values
+// differ: they are in the last bucket instead of the first.
 constexpr int64_t kMissingInLastBucket = -2;
 
 struct InMemoryTreeOptions {
   int32_t logits = 1;
-  // Compute derivatives once per tree, from the logits of the previous trees. Otherwise compute
-  // them anew for each layer, as in TensorFlow.
+  // Whether derivatives are computed once per tree, from the logits of the previous trees.
+  // Otherwise they are computed anew for each layer, as in TensorFlow.
   bool is_by_tree = false;
 };
 
@@ -30,7 +30,8 @@ struct TreeSampling {
   bool is_used() const { return rows < 1 || predictors > 0; }
 };
 
-// The resource of BoostedTreesInMemoryHandle. Not saved: it can be rebuilt from data and trees.
+// The resource of the op BoostedTreesInMemoryHandle. Checkpoints omit it, because it can be rebuilt
+// from data and trees.
 class InMemoryTrees : public StatefulResource {
  public:
   static std::unique_ptr<StatefulResource> make(const Operation&);
@@ -39,7 +40,7 @@ class InMemoryTrees : public StatefulResource {
   void restore_state(const NamedTensors&) override {}
 
   bool is_filled() const { return grower_ != nullptr; }
-  // In distributed training each process has a shard of the rows; see set_row_partition().
+  // `matrix` has the rows of this process; see set_row_partition() for distributed training.
   void fill(std::unique_ptr<BinnedMatrix> matrix, const InMemoryTreeOptions& options);
   void set_row_partition(const RowPartition& partition) { row_partition_ = partition; }
   int64_t rows() const { return grower_->rows(); }

@@ -19,8 +19,8 @@ constexpr int64_t kMaxPackedRows = 32768;
 
 const HistogramKernels& histogram_kernels() { return *kernels().histograms; }
 
-// The largest power of two that can multiply numbers up to `largest` without overflow of
-// their sum over `rows` rows.
+// Returns the largest power of two by which numbers up to `largest` can be multiplied without
+// overflow of their sum over `rows` rows.
 double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;
   const double max_scaled =
@@ -32,7 +32,7 @@ double scale_of(float largest, int64_t rows) {
   return std::ldexp(1.0, exponent);
 }
 
-// The largest absolute value. Throws for non-finite numbers.
+// Returns the largest absolute value. Throws for non-finite numbers.
 float max_magnitude(const float* x, int64_t n, const char* quantity, int64_t logits) {
   constexpr int64_t kChunk = 1 << 16;
   std::vector<uint32_t> chunk_maxima(static_cast<size_t>((n + kChunk - 1) / kChunk));
@@ -148,7 +148,7 @@ void LayerGrower::partition_segments(int64_t chunk,
 
 namespace {
 
-// Buffers of partition(). Each thread has its own, so that cores do not exchange cache lines.
+// Buffers of partition(). Each thread has its own, so that cores do not share cache lines.
 struct PartitionBuffers {
   static constexpr size_t kCapacity = BinnedMatrix::kChunkRows + kPartitionPadding;
   std::vector<uint8_t> goes_left = std::vector<uint8_t>(kCapacity);
@@ -194,7 +194,7 @@ void LayerGrower::evaluate_split(int64_t chunk,
 float LayerGrower::global_max(const float* x, const char* quantity) const {
   const float local_max = max_magnitude(x, rows() * logits_, quantity, logits_);
   if (!row_partition_.peers) return local_max;
-  // The bits of non-negative floats have the same order as the floats.
+  // Compares bits: as integers, the bits of non-negative floats have the order of the floats.
   uint32_t bits;
   std::memcpy(&bits, &local_max, sizeof bits);
   int64_t max_bits = bits;
@@ -232,8 +232,8 @@ LayerGrower::Scales LayerGrower::pack(const float* gradients,
   return scales;
 }
 
-// For several processes and logits: the logits of a row have adjacent global numbers, but the rows
-// of this process do not.
+// Packs the rows of a chunk for several processes and logits. Rounding depends on global numbers:
+// those of a row's logits are adjacent, those of this process's rows are not.
 void LayerGrower::pack_logits(int64_t first_row,
                               int64_t rows,
                               const float* gradients,
@@ -286,7 +286,7 @@ class LayerGrower::SumsPool {
   std::vector<std::vector<int64_t>> free_buffers_;
 };
 
-// One call of best_splits().
+// The state of one call of best_splits().
 class LayerGrower::SplitSearch {
  public:
   SplitSearch(LayerGrower& grower, const Scales& scales, const SplitCosts& costs)
@@ -312,9 +312,9 @@ class LayerGrower::SplitSearch {
 
  private:
   struct RowRange {
-    int64_t begin, end;  // positions
+    int64_t begin, end;  // row positions in the matrix
   };
-  // The histogram of a node and a column group.
+  // The sums of a node for all columns of a group.
   struct Histogram {
     int32_t node;
     size_t group;
@@ -343,7 +343,7 @@ class LayerGrower::SplitSearch {
     }
     for (int32_t node = begin; node < end; ++node) {
       const std::vector<RowRange>& node_ranges = by_node[static_cast<size_t>(node - begin)];
-      // other processes may have rows of this node
+      // Skips nodes without rows, unless other processes may have rows of the node.
       if (node_ranges.empty() && !has_peers()) continue;
       const size_t first = ranges_.size();
       ranges_.insert(ranges_.end(), node_ranges.begin(), node_ranges.end());
@@ -355,7 +355,8 @@ class LayerGrower::SplitSearch {
         create_histogram_tasks(histograms_.back().get(), first, ranges_.size());
       }
     }
-    // Each thread sums the rows that it has partitioned: transfers between distant cores are slow.
+    // Orders tasks by rows, so that each thread sums the rows that it has partitioned: transfers
+    // between distant cores are slow.
     std::stable_partition(tasks_.begin(), tasks_.end(), [this](const Task& task) {
       return task.first_range == task.end_range || is_in_first_half(ranges_[task.first_range]);
     });
@@ -460,7 +461,7 @@ class LayerGrower::SplitSearch {
   std::vector<Task> tasks_;
   std::vector<std::unique_ptr<Histogram>> histograms_;
   SumsPool task_sums_;       // zeroed, as flush() leaves them
-  SumsPool histogram_sums_;  // with any contents
+  SumsPool histogram_sums_;  // buffers with any contents
 };
 
 std::vector<LayerSplit> LayerGrower::best_splits(int32_t begin,

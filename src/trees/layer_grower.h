@@ -25,10 +25,11 @@ struct LayerSplit {
   std::vector<float> left, right;  // contributions without the learning rate
 };
 
-// Row i of process r has the global number i * size + r, so sums equal those of one process.
+// Row i of process r of `size` processes has the global number i * size + r. Random rounding
+// depends on this number, so sums equal those of one process.
 struct RowPartition {
   Communicator* peers = nullptr;  // NULL if this process has all rows
-  int64_t rows = 0;               // of all processes
+  int64_t rows = 0;               // number of rows of all processes
 };
 
 // Rows are grouped by node within chunks. Gradients and hessians are summed as scaled integers, so
@@ -59,9 +60,9 @@ class LayerGrower {
   // afterwards. In run(nodes, ids, side, n, first), row first + ids[i] is in node nodes[side[i]].
   template <typename Run>
   void each_leaf(const Tree& tree, const Run& run);
-  // The best splits of leaves [begin, end); among equal splits the first column wins. `layer`
-  // counts all layers and varies the rounding. Throws kInvalidArgument for a non-finite gradient or
-  // hessian.
+  // Returns the best splits of leaves [begin, end); among equal splits the first column wins.
+  // `layer` is the number of the layer in the ensemble and seeds the random rounding. Throws
+  // kInvalidArgument for a non-finite gradient or hessian.
   std::vector<LayerSplit> best_splits(int32_t begin,
                                       int32_t end,
                                       const float* gradients,
@@ -78,7 +79,7 @@ class LayerGrower {
   void each_segment_of_chunk(int64_t chunk, const Run& run) const;
 
  private:
-  // tables[node][bin] is 1 if the node's split sends the bin left. Empty for leaves.
+  // tables[node][bin] is 1 if the node's split sends the bin left. A leaf has an empty table.
   using GoesLeftTables = std::vector<std::vector<uint8_t>>;
   // The rows of a chunk that are in `node`, as positions in the chunk.
   struct Segment {
@@ -96,7 +97,7 @@ class LayerGrower {
   Scales pack(const float* gradients, const float* hessians, int64_t layer);
   GoesLeftTables goes_left_tables(const Tree& tree) const;
   std::vector<uint8_t> goes_left_table(const TreeNode& node) const;
-  // Where routing moves rows.
+  // The nodes to which routing moves rows.
   enum class Goal { kLeaves, kParentsOfLeaves };
   bool uses_any_column(const std::vector<int32_t>& columns) const;
   void pack_logits(int64_t first_row,
@@ -123,8 +124,8 @@ class LayerGrower {
   int32_t logits_;
   RowPartition row_partition_;
   std::vector<bool> used_columns_;
-  std::vector<std::vector<uint16_t>> ids_;      // by chunk: row numbers within it
-  std::vector<std::vector<Segment>> segments_;  // by chunk, in order of position
+  std::vector<std::vector<uint16_t>> ids_;      // for each chunk, row numbers within it
+  std::vector<std::vector<Segment>> segments_;  // for each chunk, in order of position
   std::vector<int64_t> packed_;                 // gradient and hessian, by position and logit
 };
 

@@ -15,7 +15,8 @@ Output lowered_all_reduce(Graph& g, const Output& x, int64_t group_size) {
       .attr("subdiv_offsets", std::vector<int64_t>{0});
 }
 
-// TensorFlow's op for several logits takes one feature and adds a bucket for missing values.
+// Sums statistics over processes. TensorFlow's op for several logits takes one feature and adds a
+// bucket for missing values.
 void lower_distributed_stats(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   const int64_t features = op.attr_int("num_features"), splits = op.attr_int("max_splits"),
                 buckets = op.attr_int("num_buckets");

@@ -7,7 +7,7 @@
 
 namespace runhooks {
 
-// The sum over `group_size` processes; `x` itself for one process.
+// Returns the sum of `x` over `group_size` processes; for one process, `x` itself.
 Output lowered_all_reduce(Graph& g, const Output& x, int64_t group_size);
 
 void lower_distributed_stats(Graph& g, const Operation& op, const std::vector<Output>& inputs);

@@ -38,8 +38,8 @@ const Graph& root_of(const Graph& graph) {
   return *g;
 }
 
-// The op of type `type` whose input `handle_index` is the handle of `op`, which is its input 1.
-// Compares names, since functions copy handles.
+// Finds the op of type `type` that uses the handle of `op`: its input `handle_index` equals input 1
+// of `op`. Compares names, because each graph function has its own copy of a handle.
 const Operation& find_op_with_handle(const Operation& op, const char* type, size_t handle_index) {
   const std::string& handle = op.input(1).op->name();
   for (const auto& other : root_of(op.graph()).operations()) {
@@ -61,7 +61,7 @@ Output find_bucket_tensor(Graph& g, const std::string& name, const Operation& op
 
 }  // namespace
 
-// Only keeps the name of the handle in the graph; no lowered op uses it.
+// Adds a variable only to keep the name of the handle in the graph; no lowered op uses it.
 void lower_in_memory_handle(Graph& g, const Operation& op, const std::vector<Output>&) {
   g.op("VarHandleOp")
       .attr("dtype", DType::kFloat32)
@@ -117,7 +117,8 @@ Output float_constant(Graph& g, const Operation& op, const char* attr) {
   return g.scalar(DType::kFloat32, static_cast<double>(op.attr<float>(attr)), attr);
 }
 
-// The inputs of an op that adds splits to the trees: ensemble, feature ids, splits and settings.
+// Returns the inputs of an op that adds splits to the trees: ensemble, feature ids, `splits` and
+// settings.
 std::vector<Output> update_inputs(Graph& g,
                                   const Operation& op,
                                   const Output& ensemble,
@@ -143,7 +144,7 @@ void lower_multi_logit_grow_layer(Graph& g,
   const int64_t max_depth = op.attr_int("max_depth"), max_splits = (int64_t{1} << max_depth) - 1;
   Operation* states = g.op("BoostedTreesGetEnsembleStates", {inputs[0]});
   std::vector<std::vector<Output>> lists(7);
-  // Output of the split op for each list of inputs of the update op.
+  // For each input list of the update op, the index of the split op's output that belongs to it.
   constexpr size_t kOrder[] = {2, 0, 1, 3, 4, 5, 6};
   for (int i = 0; i < features; ++i) {
     const Output& bucket = predicted.inputs()[static_cast<size_t>(3 + i)];
@@ -175,8 +176,8 @@ void lower_multi_logit_grow_layer(Graph& g,
 
 }  // namespace
 
-// One histogram for all features, with the buckets of the widest feature. A split at an empty
-// bucket never wins.
+// For one logit, TensorFlow's op has one histogram for all features, with as many buckets as the
+// widest feature. A split at an empty bucket never wins.
 void lower_grow_layer(Graph& g, const Operation& op, const std::vector<Output>& inputs) {
   Operation* logits =
       root_of(g).find_operation(find_op_with_handle(op, "BoostedTreesInMemoryLogits", 1).name());

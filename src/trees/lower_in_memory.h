@@ -7,7 +7,8 @@
 
 namespace runhooks {
 
-// Derivatives of the mean logistic loss by the logits, as in TensorFlow's trees without weights.
+// Derivatives of the mean logistic loss with respect to the logits, as in TensorFlow's trees
+// without example weights.
 struct LogisticDerivatives {
   Output gradients, hessians;
 };
@@ -16,7 +17,7 @@ LogisticDerivatives logistic_derivatives(Graph& g,
                                          const Output& labels,
                                          const Output& logits,
                                          const Output& rows);
-// The number of labels as a float.
+// Returns the number of labels as a float.
 Output float_count_of_labels(Graph& g, const Output& labels);
 
 // TensorFlow has no binned data in memory, so each step of the lowered graph routes all rows from

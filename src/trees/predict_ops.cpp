@@ -34,7 +34,7 @@ class Buckets {
   std::vector<const int32_t*> features_;
 };
 
-// The value of a leaf, or the value of a split node before it was split.
+// Returns the value of a leaf, or the value that a split node had before its split.
 const std::vector<float>& value_of(const TreeNode& node) {
   return node.is_leaf() ? node.leaf : node.original_leaf;
 }
@@ -62,7 +62,7 @@ const TreeEnsemble& validated_ensemble(KernelContext& c, const Buckets& buckets)
   return trees.ensemble();
 }
 
-// Adds the leaves of the first `n` trees to the logits.
+// Adds the leaf values of the first `n` trees to the logits.
 void add_leaves(
     const TreeEnsemble& ensemble, size_t n, const Buckets& buckets, int64_t rows, Tensor& logits) {
   const int64_t width = logits.shape().dim(1);
@@ -97,7 +97,7 @@ class PredictKernel : public Kernel {
   }
 
  private:
-  // The trees in a layout for large batches; NULL for small batches or unsupported trees.
+  // Returns the trees in a layout for large batches; NULL for small batches or unsupported trees.
   const Forest* fast_forest_or_null(const EnsembleResource& trees, int64_t rows) {
     constexpr int64_t kMinForestRows = 256;
     const std::pair<uint64_t, int64_t> version = {trees.revision(), trees.ensemble().stamp};
@@ -112,7 +112,7 @@ class PredictKernel : public Kernel {
   std::pair<uint64_t, int64_t> forest_version_;
 };
 
-// The logits of the first trees of an ensemble.
+// Computes the logits of the first trees of an ensemble.
 class FirstTreesKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -126,8 +126,8 @@ class FirstTreesKernel : public Kernel {
   }
 };
 
-// Computes the change of the logits since the cached node of each example: the layers and trees
-// that have been added since.
+// Each example has a cached node, at which the previous step ended. Computes how the layers and
+// trees that were added since then change the logits of the example.
 class TrainingPredictKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -162,8 +162,8 @@ class TrainingPredictKernel : public Kernel {
     int32_t tree, node;
   };
 
-  // Returns where the traversal starts and subtracts the value of the cached node, which may have
-  // been pruned since.
+  // Returns the node where the traversal starts. Subtracts the value of the cached node, which may
+  // have been pruned since, because the traversal adds the value of the new leaf.
   static NodePosition resume_from_cached(const TreeEnsemble& ensemble,
                                          NodePosition position,
                                          int64_t row,
@@ -201,7 +201,7 @@ class TrainingPredictKernel : public Kernel {
   }
 };
 
-// The decision path of each example: the features of the splits, and the logit at each node.
+// Computes each example's decision path: the features of the splits, and the logit at each node.
 class DebugOutputsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -275,7 +275,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
     .endpoint("raw_ops.BoostedTreesPredict")
     .summary("The logits of examples: the sums of the leaves that they reach.");
 
-// Not an attribute of BoostedTreesPredict, because TensorFlow loads graphs with that op.
+// An op of its own, because TensorFlow would not load a BoostedTreesPredict with a new attribute.
 RUNHOOKS_REGISTER_OP("FirstTreesPredict")
     .input("tree_ensemble_handle: resource, tree ensemble")
     .input("bucketized_features: num_bucketized_features * int32, rank >= 1")

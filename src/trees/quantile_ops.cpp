@@ -117,7 +117,7 @@ class QuantileBucketizeKernel : public Kernel {
 
  private:
   static void bucketize(const Tensor& x, const Tensor& edges, int32_t* out) {
-    // A search takes about 16 operations. With this estimate small batches stay on one thread.
+    // Finding the bucket of a value takes about 16 operations. Small batches stay on one thread.
     constexpr int64_t kChunk = 1 << 12, kOperations = 16;
     const Binner binner({edges.data<float>(), edges.data<float>() + edges.num_elements()});
     parallel_for_chunks(x.num_elements(), kChunk, kOperations, [&](int64_t first, int64_t count) {

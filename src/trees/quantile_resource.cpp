@@ -158,7 +158,7 @@ void QuantileStreams::set_streams(std::vector<std::vector<QuantileSummary>> stre
 
 namespace {
 
-// The default of TensorFlow's op.
+// The default of the attribute max_elements in TensorFlow's op.
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // --- Saveables
@@ -196,7 +196,7 @@ class BoundariesSaveable : public ResourceSaveable {
                             .attr("num_features", n);
       return read->outputs();
     };
-    // TensorFlow restores existing resources only
+    // TensorFlow restores only resources that exist, so the restore op depends on `create`.
     const std::string create = create_->name();
     ops.restore = [handle, create](Graph& g, const std::vector<Output>& values) -> Operation* {
       std::vector<Output> inputs = {g.operation(handle)->output(0)};
@@ -216,7 +216,7 @@ class BoundariesSaveable : public ResourceSaveable {
       fail(Code::kDataLoss, "Checkpoint ", where, " has boundaries of ",
            static_cast<int64_t>(state.size()), " features, but the model has ", num_streams_, ".");
     }
-    // Also creates the streams, because an unfinished first pass may resume.
+    // Also creates the streams, because a resumed run may have to finish its first pass.
     const Assign assign = ResourceSaveable::read_state(state, where, resources);
     return [this, assign](ResourceManager& resources) {
       resources

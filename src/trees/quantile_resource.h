@@ -11,9 +11,10 @@
 
 namespace runhooks {
 
-// A summary in TensorFlow's tensor format: rows of value, weight, min rank and max rank.
+// Converts a summary to TensorFlow's format: rows of value, weight, min rank and max rank.
 Tensor rows_from_entries(const std::vector<QuantileEntry>& entries);
-// Throws `code` for invalid rows; the message begins with `name`.
+// Converts such rows to a summary. Throws `code` if they are invalid; the message begins with
+// `name`.
 QuantileSummary summary_from_rows(const Tensor& rows, Code code, const std::string& name);
 
 // save_state() saves the boundaries, and save_streams() an unfinished first pass over the data.

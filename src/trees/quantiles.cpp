@@ -74,7 +74,7 @@ std::vector<QuantileEntry> entries_of(const std::vector<T>& values, const Weight
   return entries;
 }
 
-// a or b, without a branch.
+// Returns use_a ? a : b without a branch.
 float select(bool use_a, float a, float b) {
   uint32_t bits[2];
   std::memcpy(&bits[0], &a, sizeof(a));
@@ -93,7 +93,7 @@ QuantileSummary QuantileSummary::of(std::vector<std::pair<float, float>> values)
   return QuantileSummary(entries_of(values, [&](size_t i) { return values[i].second; }));
 }
 
-// Branch-free, since the order of merged values is unpredictable.
+// Merges two sorted summaries without branches, because their order is unpredictable.
 void QuantileSummary::merge(const QuantileSummary& other) {
   if (other.is_empty()) return;
   if (is_empty()) {
@@ -132,7 +132,7 @@ void QuantileSummary::compress(int64_t size, double min_error) {
   const auto count = static_cast<int64_t>(entries_.size());
   if (count <= size) return;
   const double largest_gap = total_weight() * std::max(1.0 / static_cast<double>(size), min_error);
-  // `credit` distributes the dropped entries evenly over the whole range.
+  // `credit` spreads the dropped entries evenly: each entry adds `size`, a kept one takes `count`.
   int64_t credit = 0;
   size_t num_kept = 1, at = 0;
   while (at + 1 < entries_.size()) {
@@ -205,7 +205,8 @@ QuantileStream::QuantileStream(double epsilon, int64_t max_elements) : epsilon_(
 
 void QuantileStream::add(float value, float weight) {
   if (!(weight > 0) || std::isnan(value)) return;
-  // The last flush moved the buffer away. The cap is for exact streams, whose buffer is unlimited.
+  // A flush moves the buffer away, so it is allocated again. The cap is for exact streams, whose
+  // `buffer_size_` is unlimited.
   if (buffer_.empty()) buffer_.reserve(std::min(buffer_size_, kMaxReserved));
   buffer_.emplace_back(value, weight);
   if (buffer_.size() >= buffer_size_) flush_buffer();

@@ -22,7 +22,7 @@ class QuantileSummary {
  public:
   QuantileSummary() = default;
   explicit QuantileSummary(std::vector<QuantileEntry> entries) : entries_(std::move(entries)) {}
-  // The exact summary of values and weights, in any order.
+  // Returns the exact summary of pairs of a value and a weight, in any order.
   static QuantileSummary of(std::vector<std::pair<float, float>> values);
 
   const std::vector<QuantileEntry>& entries() const { return entries_; }
@@ -34,32 +34,32 @@ class QuantileSummary {
   // Reduces to about `size` entries. Gaps between ranks are at most max(1 / size, min_error) times
   // the total weight.
   void compress(int64_t size, double min_error);
-  // The largest possible rank error as a fraction of the total weight.
+  // Returns the largest possible rank error as a fraction of the total weight.
   double error() const;
-  // About `count` values or fewer, with about equal weight between neighbors.
+  // Returns at most about `count` values, with about equal weight between neighbors.
   std::vector<float> boundaries(int64_t count) const;
-  // The values at `count` + 1 equally spaced ranks.
+  // Returns the values at `count` + 1 equally spaced ranks.
   std::vector<float> quantiles(int64_t count) const;
 
  private:
   std::vector<QuantileEntry> entries_;
 };
 
-// The summary of `n` values. `weights` has one weight per value, or a single weight for all.
+// Summarizes `n` values. `weights` has one weight per value, or a single weight for all.
 QuantileSummary summary_of_values(
     const float* values, int64_t n, const float* weights, bool has_single_weight, double epsilon);
 
-// Summaries by level, where each level covers about twice as many values as the previous one.
+// Keeps one summary per level; each level covers about twice as many values as the previous one.
 class QuantileStream {
  public:
-  // The ranks have an error of about `epsilon` for up to `max_elements` values.
+  // Ranks have a relative error of about `epsilon` for up to `max_elements` values.
   QuantileStream(double epsilon, int64_t max_elements);
   void add(float value, float weight);
   void add_all(const float* values, int64_t n, float weight);
   void add(QuantileSummary summary);
-  // The summary of all values; empties the stream.
+  // Returns the summary of all values and empties the stream.
   QuantileSummary take();
-  // The summaries by level, after a flush of buffered values.
+  // Flushes buffered values and returns the summaries by level.
   const std::vector<QuantileSummary>& levels();
   void set_levels(std::vector<QuantileSummary> levels) { levels_ = std::move(levels); }
 

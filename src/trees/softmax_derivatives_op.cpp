@@ -34,8 +34,8 @@ class SoftmaxDerivativesKernel : public Kernel {
   }
 
  private:
-  // `loss_gradients` has the probability p of each class, minus 1 for the label. Computes 1 - p as
-  // the sum of the other probabilities, which does not suffer cancellation if p is near 1.
+  // `loss_gradients` has the probability p of each class, and p - 1 for the label's class. Computes
+  // 1 - p as the sum of the other probabilities, which avoids cancellation if p is near 1.
   // `kClasses` is the compile-time value of `k`, or 0.
   template <int64_t kClasses>
   static void differentiate(

@@ -6,8 +6,8 @@ namespace runhooks {
 
 namespace {
 
-// Compares candidate splits i by the sums of their left sides, left_[k] at i for logit k. Sums are
-// integers times a power of two, so additions are exact.
+// Compares the candidate splits of a node by the sums of their left sides. left_[k] has these sums
+// for logit k. They are integers times a power of two, so additions are exact.
 class ColumnSplitFinder {
  public:
   ColumnSplitFinder(int32_t column_index,
@@ -70,7 +70,8 @@ class ColumnSplitFinder {
     return false;
   }
 
-  // As in TensorFlow a side may be empty, so the first threshold wins if no split has a gain.
+  // Tries all thresholds. As in TensorFlow a side may be empty, so the first threshold wins if no
+  // split has a gain.
   void try_thresholds(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];
@@ -88,7 +89,7 @@ class ColumnSplitFinder {
     update_best(skips_last ? column_.bins - 1 : column_.bins, missing_right);
   }
 
-  // Splits one category, which goes right, from all others.
+  // Tries to separate each category, which goes right, from all others.
   void try_categories(bool missing_right) {
     for (int32_t k = 0; k < logits_; ++k) {
       Candidates& left = left_[static_cast<size_t>(k)];
@@ -161,8 +162,8 @@ class ColumnSplitFinder {
   const SplitCosts& costs_;
   LayerSplit* best_;
   const int32_t logits_;
-  std::vector<Candidates> left_;      // by logit
-  std::vector<GradientSums> totals_;  // by logit
+  std::vector<Candidates> left_;      // one element per logit
+  std::vector<GradientSums> totals_;  // one element per logit
   std::vector<double> gains_;
   double parent_gain_ = 0, total_hessian_ = 0;
 };

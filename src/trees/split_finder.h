@@ -9,8 +9,7 @@
 
 namespace runhooks {
 
-// Integer histograms of a node by bin and logit. Multiplied by its unit, a sum becomes a
-// derivative.
+// Integer sums of a node by bin and logit. A sum of derivatives is the integer times the unit.
 struct BinSums {
   const int64_t* gradients;
   const int64_t* hessians;
@@ -18,7 +17,7 @@ struct BinSums {
   double gradient_unit, hessian_unit;
 };
 
-// As in TensorFlow, gains whose difference is not larger are equal.
+// Gains that differ by at most this number count as equal, as in TensorFlow.
 constexpr double kEqualGains = 1e-15;
 
 // Replaces `best` if a split by this column has a larger gain. The first of equal splits wins.

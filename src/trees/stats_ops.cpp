@@ -20,7 +20,7 @@ void check_node_fits(int32_t node, int64_t max_splits, int64_t row) {
                    " of the batch; buckets are 0 to ", num_buckets - 1, ".");
 }
 
-// The output has the shape [num_features, max_splits, num_buckets, 2].
+// Sums gradients and hessians into an output of shape [num_features, max_splits, num_buckets, 2].
 class MakeStatsSummaryKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -58,8 +58,8 @@ class MakeStatsSummaryKernel : public Kernel {
   }
 };
 
-// The output has the shape [max_splits, feature_dims, num_buckets + 1, gradients + hessians]. The
-// last bucket is for missing values.
+// Sums derivatives into an output of shape [max_splits, feature_dims, num_buckets + 1, gradients +
+// hessians]. The last bucket is for missing values.
 class AggregateStatsKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -73,7 +73,7 @@ class AggregateStatsKernel : public Kernel {
                        " rows, one for each node id.");
     }
     const auto* nodes = c.input(0).data<int32_t>();
-    // double sums, as in TensorFlow
+    // Sums in double precision, as in TensorFlow.
     std::vector<double> sums(static_cast<size_t>(c.output(0).num_elements()));
     for (int64_t row = 0; row < rows; ++row) {
       check_node_fits(nodes[row], max_splits, row);
@@ -108,7 +108,7 @@ struct NodeRange {
   int32_t first, end;
 };
 
-// Inputs from `first` on: l1, l2, tree_complexity, min_node_weight.
+// Reads the op's inputs from `first` on: l1, l2, tree_complexity and min_node_weight.
 SplitRules rules_at(const KernelContext& c, int first) {
   const auto value = [&c](int i) { return *c.input(i).data<float>(); };
   return {{value(first), value(first + 1)}, value(first + 2), value(first + 3)};
@@ -174,8 +174,8 @@ class BestGainsPerFeatureKernel : public Kernel {
   SplitRules rules_;
 };
 
-// Supports features with several columns, several logits, and a default direction of missing
-// values.
+// Finds the best split of one feature. Supports features with several columns, several logits, and
+// a default direction of missing values.
 class BestFeatureSplitKernel : public Kernel {
  public:
   void compute(KernelContext& c) override {
@@ -201,7 +201,7 @@ class BestFeatureSplitKernel : public Kernel {
   }
 
  private:
-  // Doubles, since sums right of a threshold are differences of larger sums.
+  // Doubles, because a sum to the right of a threshold is the difference of two larger sums.
   using Sums = std::vector<double>;
   struct Candidate {
     float gain = std::numeric_limits<float>::lowest();
@@ -220,7 +220,7 @@ class BestFeatureSplitKernel : public Kernel {
     return optimal_leaf(sums.data(), sums.data() + logits_, logits_, h_is_matrix_,
                         rules_.regularization, values->data());
   }
-  // The hessian norm, which is compared with min_node_weight.
+  // Returns the norm of the hessian, which is compared with min_node_weight.
   float node_weight(const Sums& sums) const {
     if (logits_ == 1) return static_cast<float>(sums[1]);
     double squares = 0;

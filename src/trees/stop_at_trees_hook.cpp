@@ -61,11 +61,11 @@ class StopAtTreesHook : public RunHook {
     num_trees_ = trees.num_trees();
     bias_ = bias_of(trees);
   }
-  // The bias, which the first steps may change without adding a layer.
+  // Returns the bias. The first steps may change it without adding a layer.
   static std::vector<float> bias_of(const TreeEnsemble& trees) {
     return trees.trees.empty() ? std::vector<float>() : trees.trees.front().nodes.front().leaf;
   }
-  // Counts attempts to grow a layer that found no split; num_layers_attempted omits them.
+  // Counts attempts to grow a layer that found no split; trees.num_layers_attempted omits them.
   void count_failed_layers(const TreeEnsemble& trees) {
     const bool has_changed = layers_ != trees.num_layers_attempted ||
                              num_trees_ != trees.num_trees() || bias_ != bias_of(trees);
@@ -111,7 +111,7 @@ class StopAtTreesHook : public RunHook {
     return resource && resource->is_initialized() ? &resource->ensemble() : nullptr;
   }
   bool is_done(const TreeEnsemble& trees) const {
-    // One failure is not enough: it may be the step that finds the bias to be optimal.
+    // One failed layer is not enough: it may be the step that finds the bias to be optimal.
     if (targets_.stop_when_no_split && consecutive_failed_layers_ > 1) return true;
     return trees.num_finalized_trees() >= targets_.n_trees ||
            trees.num_layers_attempted + failed_layers_ > max_layers_;

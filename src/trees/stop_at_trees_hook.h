@@ -8,7 +8,7 @@ namespace runhooks {
 
 struct TreeTargets {
   int64_t n_trees, max_depth, batches_per_layer;
-  bool stop_when_no_split = false;  // finishes trees that cannot be split
+  bool stop_when_no_split = false;  // also stop after two failed layers in a row
 };
 
 // Stops after `n_trees` finished trees, or after twice the layers that they need, including

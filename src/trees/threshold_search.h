@@ -10,7 +10,7 @@ namespace runhooks {
 struct SplitRules {
   Regularization regularization;
   float tree_complexity = 0, min_node_weight = 0;
-  bool weighs_sides = false;  // see SplitCosts
+  bool weighs_sides = false;  // see SplitCosts (trees/split_costs.h)
 };
 
 struct ThresholdSplit {
@@ -19,8 +19,8 @@ struct ThresholdSplit {
   bool left_is_empty = false, right_is_empty = false;
 };
 
-// `stats` alternates the gradient and hessian sums of the buckets. Returns false if the node is
-// below min_node_weight. Either side may be empty. The first of equal thresholds wins.
+// `stats` alternates the gradient and hessian sums of the buckets. Returns false if the node's
+// weight is below min_node_weight. A side may be empty. The first of equal thresholds wins.
 bool best_threshold(const float* stats,
                     int64_t buckets,
                     const SplitRules& rules,

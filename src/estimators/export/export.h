@@ -10,7 +10,7 @@
 
 namespace runhooks {
 
-// tf.estimator.export.ServingInputReceiver.
+// The inputs of an exported model (tf.estimator.export.ServingInputReceiver).
 struct ServingReceiver {
   ModelInput input;          // input of the model function, without labels
   Named<Feature> receivers;  // tensors that requests feed, by signature key
@@ -24,9 +24,9 @@ struct ExportOptions {
   std::vector<std::pair<std::string, std::string>> assets_extra;
 };
 
-// The signatures of an exported model, as in Estimator.export_savedmodel(). Classification and
-// regression signatures require that requests are a single string tensor. Throws if the model
-// has several signatures, but no default.
+// Returns the signatures of an exported model, as TensorFlow's Estimator.export_savedmodel().
+// Classification and regression signatures require that a request is a single string tensor.
+// Throws if the model has several signatures, but no default.
 std::map<std::string, SignatureDef> export_signatures(const EstimatorSpec& spec,
                                                       const Named<Feature>& receivers);
 

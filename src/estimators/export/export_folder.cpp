@@ -44,7 +44,7 @@ void remove_folder(const std::string& path) {
   if (error) throw_path_error("Cannot remove", path, error);
 }
 
-// Failures are warnings, because leftovers only waste space.
+// Removes a directory. A failure is only a warning, because leftovers only waste space.
 void try_to_remove(const std::string& path) {
   try {
     remove_folder(path);
@@ -59,7 +59,8 @@ std::string real_folder(const std::string& path) {
   return error ? path : path_text(real);
 }
 
-// Leftovers of killed processes for exactly this path, not for longer names with the same prefix.
+// Returns the leftovers of killed processes for exactly this path, without those of longer names
+// that begin with it.
 std::vector<std::string> leftovers_for(const std::string& path) {
   const std::string folder = parent_folder(path), name = base_name(path);
   std::vector<std::string> all;
@@ -95,7 +96,8 @@ std::string graph_of_export(const std::string& folder) {
   return bytes;
 }
 
-// The paths of the files of an export. Only exports of this package list their `assets.extra`.
+// Returns the paths of the files that belong to an export. Only exports of this package list their
+// files in assets.extra.
 std::set<std::string> exported_paths(const std::string& folder) {
   std::set<std::string> exported(std::begin(kModels), std::end(kModels));
   try {
@@ -157,7 +159,7 @@ void copy_foreign_files(const std::string& old, const std::string& new_export) {
 
 // --- replacing without atomic exchange, in steps that the next export completes
 
-// Renames first, so that a partly deleted export is not taken for a complete one.
+// Renames `ready` before removing it, so that a partly deleted export never looks complete.
 void move_aside_and_remove(const std::string& ready, const std::string& path) {
   const std::string trash = temporary_path(path);
   try_to_remove(renames(ready, trash) ? trash : ready);
@@ -168,7 +170,7 @@ void move_aside_and_remove(const std::string& ready, const std::string& path) {
 std::string prepare_inside(const std::string& from, const std::string& folder) {
   const std::string ready = temporary_path(prepared_path(path_inside(folder)));
   if (renames(from, ready)) return ready;
-  // `from` is on another file system.
+  // The renaming failed, because `from` is on another file system: copies the files instead.
   const std::string copy = temporary_path(path_inside(folder));
   std::error_code error;
   fs::copy(fs_path(from), fs_path(copy),
@@ -197,7 +199,8 @@ void replace_entries(const std::string& from, const std::string& folder) {
   }
 }
 
-// `*ready` is the current path of the new export until it is in place.
+// Replaces an export without an atomic exchange. Until the new export is in place, `*ready` is its
+// current path.
 void replace_by_steps(const std::string& from, const std::string& target, std::string* ready) {
   const std::string sibling = temporary_path(prepared_path(target));
   if (renames(from, sibling)) {
@@ -234,9 +237,9 @@ void finish_replacing(const std::string& target) {
   for (const std::string& leftover : leftovers_for(path_inside(target))) try_to_remove(leftover);
   for (const std::string& path : {path_inside(target), target}) {
     for (const std::string& ready : leftovers_for(prepared_path(path))) {
-      // Never replaces a directory that is not an export.
+      // Never replaces a directory with files that are not an export.
       const bool can_replace_target = path != target || is_export(target) || !has_entries(target);
-      // The graph is moved last: without it, everything is already in place.
+      // The graph is moved last: if it is missing in `ready`, the new export is in place.
       if (!is_export(ready)) {
         try_to_remove(ready);
       } else if (can_replace_target) {
@@ -299,7 +302,7 @@ void publish_export(const std::string& from, const std::string& folder) {
 
 std::string publish_version(const std::string& from, const std::string& base) {
   auto seconds = static_cast<int64_t>(now_seconds());
-  // An older version may be named by a time in the future.
+  // The name of an existing version may be a time in the future, if the clock was wrong.
   const std::vector<std::string> versions = versions_in(base);
   const int64_t newest = versions.empty() ? 0 : std::stoll(versions.back());
   if (newest < kLastVersion) seconds = std::max(seconds, newest + 1);

@@ -22,7 +22,8 @@ std::string unfinished_version(const std::string& base);
 //   <name>.ready.<tmp>   complete; moved into place by the next export
 //   <name>               the current export
 void publish_export(const std::string& from, const std::string& folder);
-// A complete export for `folder` that a killed process did not move into place, or "".
+// Returns the path of a complete export for `folder` that a killed process did not move into place,
+// or "".
 std::string interrupted_export(const std::string& folder);
 
 // Moves a complete export to `base`, named by the current time in seconds, or later if needed to be

@@ -63,7 +63,7 @@ SignatureDef signature_of(const ExportOutput& export_output, const Named<Feature
   return signature;
 }
 
-// Adds the default signature. If there is a single signature with another name, it is the default.
+// Adds the default signature. A single signature is the default even if it has another name.
 Named<ExportOutput> with_default(const EstimatorSpec& spec) {
   Named<ExportOutput> outputs = spec.export_outputs;
   if (outputs.empty()) {

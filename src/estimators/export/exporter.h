@@ -11,7 +11,7 @@ namespace runhooks {
 
 struct EvaluationResult {
   std::string model_dir;
-  std::shared_ptr<Args> metrics;  // by name, including the global step
+  std::shared_ptr<Args> metrics;  // values by metric name, with "global_step"
   bool is_final = false;          // whether it is the evaluation of the last step
   // Returns the metrics of previous evaluations. Reads the event files whose path below the model
   // directory matches the argument, a pattern.
@@ -26,7 +26,8 @@ class Exporter : public CoreObject {
   virtual bool should_export(const EvaluationResult& evaluation) = 0;
 };
 
-// Throws unless `exports_to_keep` is positive or missing. The message states the requirement.
+// Throws unless the argument `exports_to_keep` is positive or missing. The message contains
+// `requirement` and, if `shows_value`, the value.
 void check_exports_to_keep(const Args& args, const std::string& requirement, bool shows_value);
 
 // Arguments of all exporters. The calling R code reads the first three and `exports_to_keep`.
@@ -39,8 +40,9 @@ void check_exports_to_keep(const Args& args, const std::string& requirement, boo
 #define RUNHOOKS_EXPORTS_TO_KEEP \
   "exports_to_keep = 5: whole number or NULL. The number of newest exports to keep. `NULL`: all."
 
-// Registers a class with its public constructor names ("x_exporter, estimator.XExporter") and its
-// arguments as ArgSpec declarations. The constructor checks rules between arguments.
+// Registers an exporter class with the names of its public constructors ("x_exporter,
+// estimator.XExporter") and its arguments as ArgSpec declarations. The C++ constructor checks rules
+// between arguments.
 #define RUNHOOKS_REGISTER_EXPORTER(Class, ...)                                            \
   [[maybe_unused]] static const bool RUNHOOKS_CONCAT(exporter_registered_, __COUNTER__) = \
       ::runhooks::Factory<::runhooks::Exporter>::instance().add(                          \

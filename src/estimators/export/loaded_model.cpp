@@ -15,12 +15,12 @@ namespace runhooks {
 
 namespace {
 
-// Initialization ops, in TensorFlow's order of preference.
+// The collections that may contain the initialization op, in TensorFlow's order of preference.
 constexpr const char* kInitCollections[] = {"saved_model_main_op", "legacy_init_op"};
 constexpr const char* kInitSignature = "__saved_model_init_op";
 
-// Above this number of signatures, executors are created on first use: small files can have many
-// signatures with large plans.
+// If a model has more signatures, executors are created on first use: a small file can have many
+// signatures with large execution plans.
 constexpr size_t kMaxEagerExecutors = 16;
 // Limits the memory of initialization, since a few operations of an untrusted model could use all.
 constexpr uint64_t kMaxInitBytes = 256 << 20;

@@ -23,16 +23,17 @@ struct ExampleFeature {
 
 class LoadedModel {
  public:
-  // Loads the meta graph with these tags. If a signature needs unsupported operations, using it
-  // throws; if all do, the constructor throws.
+  // Loads the meta graph with these tags. A signature that needs unsupported operations throws when
+  // it is used. If all signatures need them, the constructor throws.
   LoadedModel(const std::string& folder, const std::vector<std::string>& tags);
 
   const std::string& folder() const { return folder_; }
   const std::map<std::string, SignatureDef>& signatures() const { return meta_graph_.signatures; }
   const SignatureDef& signature(const std::string& name) const;
-  // The features that a signature parses from its only input; empty for other signatures.
+  // Returns the features that a signature parses from its only input, serialized examples; empty
+  // for other signatures.
   const std::vector<ExampleFeature>& example_features(const std::string& signature) const;
-  // Inputs and outputs are sorted by name.
+  // Runs a signature. `inputs` and the results are in the order of the sorted names.
   std::vector<Tensor> run(const std::string& signature, const std::vector<Tensor>& inputs);
   const Graph& graph() const { return *graph_; }
 

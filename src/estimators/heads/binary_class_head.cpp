@@ -79,7 +79,7 @@ class BinaryClassHead : public HeadBase {
             regression_signature(prediction_of(predictions, "logistic"))};
   }
 
-  // The accuracy of always predicting the more frequent class.
+  // Returns the accuracy of always predicting the more frequent class.
   static Metric accuracy_baseline(Graph& graph, const Metric& label_mean) {
     NameScope scope(graph, "accuracy_baseline");
     const Output one = graph.scalar(DType::kFloat32, 1, "one");

@@ -20,12 +20,13 @@ struct HeadParts {
   bool loss_is_average = false;  // whether `loss` is the average loss of evaluations
   Output training_loss;          // the minimized loss if its units differ from those of `loss`
   Named<Metric> metrics;
-  Named<ExportOutput> export_outputs;  // prediction mode only
+  Named<ExportOutput> export_outputs;  // set only in prediction mode
 };
 
 extern const char* const kDefaultSignature;  // "serving_default"
 
-// Endpoint with the labels of binary classification as numbers, [batch, 1]; single heads only.
+// The name of the endpoint (a tensor that hooks can fetch by name) with the labels of binary
+// classification as numbers, [batch, 1]. Models with several heads do not have it.
 inline constexpr char kBinaryLabels[] = "binary_labels";
 
 // Describes one type of tidy prediction, as parsnip names it.
@@ -63,7 +64,7 @@ class Head {
   virtual ~Head() = default;
   virtual LabelSpec labels() const = 0;
   virtual std::vector<FeatureRead> reads() const = 0;
-  // Suffix of metric keys and summaries, or "".
+  // Returns the suffix of metric keys and summaries, or "".
   virtual const std::string& name() const = 0;
   virtual int64_t logits_dimension() const = 0;
   virtual HeadParts parts(Graph& graph,

@@ -35,7 +35,7 @@ Output last_dim_expanded(Graph& graph, Output x) {
   return graph.op("ExpandDims", {x, graph.scalar(DType::kInt32, -1, "ExpandDims/dim")});
 }
 
-// Exported numbers are float32, as in TensorFlow's heads.
+// Casts float64 predictions to float32, because TensorFlow's heads export float32.
 Named<Output> cast_for_export(Graph& graph, const Named<Output>& predictions) {
   Named<Output> served = predictions;
   for (auto& prediction : served) {
@@ -188,8 +188,8 @@ HeadParts HeadBase::parts(Graph& graph, const ModelInput& input, Mode mode, Outp
   return result;
 }
 
-// For the history. In distributed training a process knows only its own examples, so finish_spec()
-// adds the average over all processes instead.
+// Adds the endpoints from which the training history computes its average loss. In distributed
+// training a process knows only its own examples, so finish_spec() adds the global average instead.
 void HeadBase::add_example_losses(Graph& graph, Output losses, Output weights) const {
   if (ReplicaScope::of(graph)) return;
   add_endpoint(graph, kExampleLosses, key("average_loss"), losses);
@@ -252,7 +252,8 @@ EstimatorSpec finish_spec(Graph& graph,
   return spec;
 }
 
-// Empty unless losses are summed, because the other reductions are already means.
+// Returns the mean loss over examples if losses are summed. Returns an empty Output for the other
+// reductions, which are already means.
 Output HeadBase::mean_loss(Graph& graph, Output loss, Output losses, Output weights) const {
   if (reduction_ != Reduction::kSum) return Output();
   const Output ones = ones_like(graph, losses);
@@ -314,7 +315,7 @@ Output class_labels(Graph& graph,
     if (has_empty) lookup.attr("drop_missing", false);
     const Output ids = lookup.named("class_string_lookup");
     const Output is_known = graph.op("GreaterEqual", {ids, graph.scalar(DType::kInt64, 0, "zero")});
-    // Checks the strings, not the ids, so that the message shows them.
+    // Attaches the check to the strings, not to the ids, so that the message shows the strings.
     const Output known_labels =
         with_assertion(graph, labels, is_known, "Labels must be in the label_vocabulary.");
     ControlDependencies after(graph, {known_labels.op});
@@ -469,7 +470,7 @@ std::shared_ptr<Head> make_head(const std::string& type, const Args& args) {
   return Factory<Head>::instance().make("head", type, args);
 }
 
-// Called for an estimator, whose arguments have already been validated.
+// Makes the head of an estimator. Skips checks, because the estimator's arguments are validated.
 std::shared_ptr<Head> make_estimator_head(const std::string& type, const Args& args) {
   const auto& entry = Factory<Head>::instance().find("head", type);
   return entry.make(declared_arguments(entry.arguments(), args));
@@ -479,8 +480,8 @@ std::shared_ptr<Head> classifier_head(const Args& args) {
   const int64_t n_classes = args.integer("n_classes", 2);
   if (n_classes < 2) invalid_argument("n_classes must be >= 2, given: ", n_classes, ".");
   if (n_classes > 2) return make_estimator_head("multi_class_head", args);
-  // As in TensorFlow, canned classifiers and public heads sum up the area under a curve
-  // differently.
+  // As in TensorFlow, canned classifiers compute areas under curves by the trapezoidal rule, and
+  // public heads by another rule.
   Args binary = args;
   binary.set("auc_summation", Value::of(std::string("trapezoidal")));
   return make_estimator_head("binary_class_head", binary);

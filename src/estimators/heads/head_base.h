@@ -42,10 +42,10 @@ class HeadBase : public Head {
   // Converts losses to label units; overridden by heads that standardize labels for training.
   virtual Output losses_in_label_units(Graph&, Output losses) const { return losses; }
   virtual Named<Metric> metrics(Graph& graph, const HeadBatch& batch) const = 0;
-  // The "classification" and "regression" signatures of the head; the first is the default.
+  // Returns the "classification" and "regression" signatures of the head; the first is the default.
   virtual Named<ExportOutput> signatures(const Named<Output>& predictions) const = 0;
 
-  // "precision", or "precision/<name>" if the head has a name.
+  // Returns the key of a metric: "precision", or "precision/<name>" if the head has a name.
   std::string key(const std::string& metric) const;
 
  private:
@@ -60,11 +60,12 @@ class HeadBase : public Head {
   std::vector<float> class_weights_;  // empty: all are 1
 };
 
-// The column in the argument `weight_column`, which is a name or a column; NULL if it is absent.
+// Returns the column for the argument `weight_column`, a name or a column; NULL if it is absent.
 ColumnPtr weight_column_argument(const Args& args);
 
 Output prediction_of(const Named<Output>& predictions, const std::string& key);
-// Signatures for export, with TensorFlow's keys. `scores` are probabilities, `classes` class names.
+// Return signatures for export, with TensorFlow's keys. `scores` are probabilities, and `classes`
+// are the names of the classes.
 std::pair<std::string, ExportOutput> classification_signature(Output scores, Output classes);
 std::pair<std::string, ExportOutput> regression_signature(Output value);
 
@@ -77,7 +78,7 @@ Output class_labels(Graph& graph,
                     int64_t n_classes,
                     const std::vector<std::string>& vocabulary,
                     bool as_ids);
-// Labels with one class per example, or with an indicator for each class.
+// Describe labels with one class per example, and labels with an indicator for each class.
 LabelSpec class_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary);
 LabelSpec multi_label_spec(int64_t n_classes, const std::vector<std::string>& vocabulary);
 Output class_strings(Graph& graph, Output class_ids, const std::vector<std::string>& vocabulary);
@@ -89,8 +90,8 @@ void add_all_classes(Graph& graph,
 // Returns `values` with an assertion that all elements of `is_valid` are true at run time.
 Output with_assertion(Graph& graph, Output values, Output is_valid, const std::string& message);
 
-// The argument `label_vocabulary`, or an empty vector. Throws unless it has `n_classes` distinct
-// names.
+// Returns the argument `label_vocabulary`, or an empty vector if it is missing. Throws unless it
+// has `n_classes` distinct names.
 std::vector<std::string> vocabulary_argument(const Args& args, int64_t n_classes);
 std::vector<float> thresholds_argument(const Args& args);
 

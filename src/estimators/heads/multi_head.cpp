@@ -96,8 +96,8 @@ class MultiHead : public Head {
   }
 
  private:
-  // The default signature is that of the first head. The default signatures of all heads are also
-  // exported under the names of the heads.
+  // Adds a signature of a head. The default signature of the model is that of the first head. The
+  // default signatures of all heads are also exported under the names of the heads.
   static void add_signature(bool is_first,
                             const std::string& head,
                             const std::pair<std::string, ExportOutput>& signature,

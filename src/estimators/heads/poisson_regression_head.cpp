@@ -10,7 +10,7 @@ class PoissonRegressionHead : public RegressionHead {
  public:
   explicit PoissonRegressionHead(const Args& args)
       : RegressionHead(args, Standardization()), full_loss_(args.flag("compute_full_loss", true)) {}
-  // The full loss contains the logarithm of the label.
+  // The full loss contains the logarithm of the label, so labels must not be negative.
   LabelSpec labels() const override {
     LabelSpec labels = RegressionHead::labels();
     labels.family = "poisson";

@@ -45,8 +45,8 @@ class QuantileHead : public HeadBase {
     return graph.op("Cast", {labels}).attr("DstT", DType::kFloat32);
   }
 
-  // The mean pinball loss over the quantiles. For quantile q, a prediction that is too low by 1
-  // costs q, and a prediction that is too high by 1 costs 1 - q. The quantile minimizes this loss.
+  // Returns the mean pinball loss over the quantiles. For quantile q, a prediction that is too low
+  // by 1 costs q, and one that is too high by 1 costs 1 - q. The true quantile minimizes this loss.
   Output losses(Graph& graph, Output labels, Output logits) const override {
     const NameScope scope(graph, "quantile_loss");
     const std::vector<float> levels(quantiles_.begin(), quantiles_.end());
@@ -81,7 +81,7 @@ class QuantileHead : public HeadBase {
   }
 
   std::vector<double> quantiles_;
-  Standardization standardization_;  // of the labels; losses are in label units
+  Standardization standardization_;  // for the labels; losses are in label units
 };
 
 }  // namespace

@@ -28,7 +28,7 @@ class RegressionHead : public HeadBase {
   Named<ExportOutput> signatures(const Named<Output>& predictions) const override;
 
   int64_t label_dimension_;
-  Standardization standardization_;  // of the labels
+  Standardization standardization_;  // center and scale of the labels
 };
 
 }  // namespace runhooks

@@ -15,7 +15,7 @@ Output with_sum_zero(Graph& g, const Output& x, const Output& mask) {
   return g.op("Sub", {other_elements, g.op("Mul", {mask, sum_of_rows(g, other_elements)})});
 }
 
-// A one-hot mask of the label's class, whose derivative is the only negative one. If that
+// Returns a one-hot mask of the label's class, whose derivative is the only negative one. If this
 // derivative rounds to 0, the label is the class with the largest logit.
 Output label_mask(Graph& g, const Output& logits, const Output& gradients, int64_t k) {
   const Output axis = g.scalar(DType::kInt32, 1, "axis");

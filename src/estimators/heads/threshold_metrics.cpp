@@ -8,7 +8,7 @@ namespace runhooks {
 
 namespace {
 
-// Converts the value of a metric of one threshold from a vector to a scalar.
+// Converts the value of a metric with one threshold from a vector of length 1 to a scalar.
 Metric as_scalar(Graph& graph, Metric metric) {
   metric.value = graph.op("Reshape", {metric.value, graph.int_vector({}, "shape")});
   return metric;

@@ -14,7 +14,8 @@ Named<Metric> area_metrics(Graph& graph,
                            Output weights,
                            const std::string& summation_method);
 
-// For each threshold <t>: "accuracy/positive_threshold_<t>", and likewise precision and recall.
+// Returns accuracy, precision and recall for each threshold <t>, with keys such as
+// "accuracy/positive_threshold_<t>".
 Named<Metric> threshold_metrics(Graph& graph,
                                 Output labels,
                                 Output probabilities,

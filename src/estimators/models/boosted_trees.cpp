@@ -76,7 +76,7 @@ class EnsembleGrower {
     return logits_tensor_ = predicted->output(0);
   }
 
-  // Call outside of the functions (the branches of conditionals) that use the accumulators.
+  // Adds accumulators of batches, outside of the graph functions (branches) that use them.
   void add_accumulators() {
     if (args_.batches_per_layer == 1) return;
     for (const FeatureGroup& group : groups_) {
@@ -106,7 +106,7 @@ class EnsembleGrower {
       return graph.group({grow_or_center(graph), next_step(graph)}, "grow_op");
     };
     if (!input_.quantiles) return grow_branch(g);
-    // The flag is read before the quantile branch may set it.
+    // The condition reads the flag before the quantile branch may set it.
     const auto quantile_branch = [this](Graph& graph) { return add_quantiles(graph); };
     return add_uniform_cond(g, are_quantiles_ready(g), grow_branch, quantile_branch, "cond");
   }
@@ -114,7 +114,8 @@ class EnsembleGrower {
   // Adds the ops of a branch of a conditional. Returns the last one, which depends on the others.
   using BranchBuilder = std::function<Operation*(Graph&)>;
 
-  // Branches of a conditional return a tensor; this one depends on the op of `build`.
+  // Wraps `build` as a branch of a conditional. A branch must return a tensor, so it returns a
+  // constant that depends on the op of `build`.
   static FunctionBuilder branch(const BranchBuilder& build) {
     return [build](FuncGraph& f, const std::vector<Output>&) -> std::vector<Output> {
       const ControlDependencies after(f, {build(f)});
@@ -122,7 +123,7 @@ class EnsembleGrower {
     };
   }
 
-  // A conditional whose branches may contain collective ops: all processes take the same branch.
+  // Adds a conditional whose branches may contain collective ops. All processes take one branch.
   static Operation* add_uniform_cond(Graph& g,
                                      const Output& condition,
                                      const BranchBuilder& then_branch,
@@ -174,8 +175,8 @@ class EnsembleGrower {
                                 sum_over_replicas(g, float_count_of_labels(g, labels)));
   }
 
-  // Closed form instead of automatic differentiation, as in TensorFlow for two classes without
-  // weights. The last bits differ and decide between splits of nearly equal gain.
+  // Uses the closed form instead of automatic differentiation, as TensorFlow does for two classes
+  // without weights. The last bits differ and decide between splits of nearly equal gain.
   void set_logistic_gradients(Graph& g) {
     const auto derivatives =
         in_memory_ ? in_memory_->logistic_gradients() : distributed_logistic_derivatives(g);
@@ -183,7 +184,7 @@ class EnsembleGrower {
     hessians_ = derivatives.hessians;
   }
 
-  // First and second derivatives of the loss with respect to the logits of each example.
+  // Sets the first and second derivatives of the loss with respect to the logits of each example.
   void differentiate(Graph& g, Output loss, bool is_softmax) {
     if (args_.is_logistic) return set_logistic_gradients(g);
     differentiate_loss(g, loss, is_softmax);
@@ -201,7 +202,7 @@ class EnsembleGrower {
     });
     if (!loss_op) fail(Code::kInternal, "'", loss.name(), "' is not a softmax loss.");
     Operation* losses = g.find_operation(loss_op->name());
-    // The weight of a row is the derivative of the loss by the loss of the row.
+    // The weight of a row is the derivative of the total loss with respect to the row's loss.
     const Output weights = gradients(g, {loss}, {losses->output(0)}, {}, {}, "Weights")[0].values;
     const Output labels = g.op("Cast", {losses->input(1)}).attr("DstT", DType::kInt64);
     Operation* softmax =
@@ -303,8 +304,8 @@ class EnsembleGrower {
     }
     return g.op("Pack", by_feature).attr("axis", 0);
   }
-  // Sums over all processes before batches are accumulated. Accumulators, and therefore
-  // checkpoints, are then equal in all processes.
+  // Sums a batch's statistics over all processes before they are accumulated. Accumulators, and
+  // therefore checkpoints, are then equal in all processes.
   Output distributed_summary(Graph& g, const FeatureGroup& group) const {
     std::vector<Output> inputs = {last_layer_, nodes_, gradients_, hessians_};
     for (const int32_t id : group.ids) inputs.push_back(bucket(id));
@@ -335,7 +336,7 @@ class EnsembleGrower {
                               });
   }
 
-  // The seed of row and column sampling, equal in all processes. Random if the model has no seed.
+  // Returns the seed of sampling, equal in all processes; random if the model has no seed.
   static int64_t seed_of(Graph& g) {
     if (const ReplicaScope* replicas = ReplicaScope::of(g)) return replicas->seed;
     return g.has_seed() ? g.seed() : static_cast<int64_t>(fresh_seed() >> 1);
@@ -365,8 +366,8 @@ class EnsembleGrower {
     }
   }
 
-  // The inputs of an op that adds splits to the trees. Reorders `lists` from group order to feature
-  // order, because the first feature wins among equal gains, as in TensorFlow.
+  // Returns the inputs of an op that adds splits to the trees. Reorders `lists` from group order to
+  // feature order, because the first feature wins among equal gains, as in TensorFlow.
   std::vector<Output> update_inputs(Graph& g, const std::vector<std::vector<Output>>& lists) const {
     std::vector<size_t> position(features_.size());
     size_t next = 0;
@@ -476,7 +477,7 @@ class EnsembleGrower {
   }
 
   Operation* add_quantiles(Graph& g) {
-    // With data in memory, no other step needs the numbers, so they are computed here.
+    // With data in memory, no other op needs the numbers, so they are computed in this branch.
     std::vector<Output> inputs =
         in_memory_ ? tree_numbers(g, input_features_, model_.columns, features_) : input_.numbers;
     const auto n = static_cast<int64_t>(inputs.size());
@@ -575,7 +576,7 @@ ModelFn trees_model_fn(const std::shared_ptr<Head>& head, const Args& args) {
   };
 }
 
-// As in TensorFlow, the loss is a mean. This defines the units of l1, l2 and min_node_weight.
+// Makes the loss a mean, as in TensorFlow. This defines the units of l1, l2 and min_node_weight.
 Args with_mean_loss(const Args& args) {
   Args changed = args;
   changed.set("loss_reduction", Value::of(std::string("sum_over_batch_size")));

@@ -20,7 +20,8 @@ std::shared_ptr<Optimizer> optimizer_of(const Args& args,
 
 // tf.min_max_variable_partitioner for one parameter server, which never partitions.
 Partitioner size_partitioner();
-// The function in argument `name`, called with a shape and a type, or size_partitioner().
+// Returns the partitioner in the argument `name`, an R function of shape and type. If the argument
+// is missing, returns size_partitioner().
 Partitioner partitioner_argument(const Args& args, const std::string& name);
 
 }  // namespace runhooks

@@ -78,7 +78,7 @@ Output dnn_logits(Graph& graph,
     if (mode == Mode::kTrain) net = dropout(graph, net, arguments.dropout);
     if (arguments.batch_norm) {
       const VariableScope scope(graph, layer);
-      // Like TensorFlow, inside the layer's scope: "hiddenlayer_0/batchnorm_0/gamma".
+      // As in TensorFlow, variables are in the layer's scope: "hiddenlayer_0/batchnorm_0/gamma".
       BatchNormOptions norm;
       norm.momentum = 0.999;
       norm.training = mode == Mode::kTrain;

@@ -41,7 +41,8 @@ ModelTraits kernel_traits() {
   return traits;
 }
 
-// cos(x * omega + phase) * sqrt(2 / n). The random values are fixed and saved with the model.
+// Returns n features cos(x * omega + phase) * sqrt(2 / n). The random omega and phase are not
+// trained, but saved with the model.
 Output random_features(Graph& graph, Output x, int64_t n, double stddev) {
   VariableOptions fixed;
   fixed.trainable = false;

@@ -9,7 +9,8 @@
 
 namespace runhooks {
 
-// Creates variables in the current variable scope, "linear", and sets its partitioner.
+// Computes the logits of a linear model. Creates variables in the current variable scope, "linear",
+// and sets the partitioner of this scope.
 Output linear_logits(Graph& graph,
                      const Features& features,
                      const std::vector<ColumnPtr>& columns,
@@ -29,7 +30,8 @@ struct DnnArguments {
   DnnArguments(const Args& args, const std::string& prefix);
 };
 
-// Creates variables in the current variable scope, "dnn", and sets its partitioner.
+// Computes the logits of a DNN. Creates variables in the current variable scope, "dnn", and sets
+// the partitioner of this scope.
 Output dnn_logits(Graph& graph,
                   const Features& features,
                   const std::vector<ColumnPtr>& columns,
@@ -37,7 +39,7 @@ Output dnn_logits(Graph& graph,
                   const DnnArguments& arguments,
                   Mode mode);
 
-// Summarizes the values of a layer: their histogram and the fraction of zeros.
+// Adds summaries of a layer's values: their histogram and the fraction of zeros.
 void add_layer_summary(Graph& graph, Output values, const std::string& tag);
 
 }  // namespace runhooks

@@ -51,12 +51,12 @@ struct EstimatorSpec {
   Output loss;
   Fetch train_op;
   Named<Metric> eval_metric_ops;
-  Named<ExportOutput> export_outputs;  // prediction mode only
+  Named<ExportOutput> export_outputs;  // set only in prediction mode
   HookList training_hooks, training_chief_hooks, evaluation_hooks, prediction_hooks;
   std::shared_ptr<Scaffold> scaffold;
 };
 
-// Throws unless the specification is complete for its mode and belongs to the graph.
+// Throws unless the specification is complete for its mode and its tensors belong to the graph.
 void check_spec(const EstimatorSpec& spec, const Graph& graph);
 
 // Builds a model in the graph. Canned model functions combine heads and columns; custom ones call

@@ -61,7 +61,7 @@ std::string number_text(double x) {
   return fixed.size() <= scientific.size() ? fixed : scientific;
 }
 
-// A hash of the content, because the file may have moved.
+// Describes a file by a hash of its content, because the file may have moved.
 std::string file_text(const std::string& path) {
   if (file_kind(path) != FileKind::kRegular) return "<no file>";
   return hash_text(read_whole_file(path));
@@ -84,7 +84,8 @@ const ArgSpec* spec_of(const std::vector<ArgSpec>& specs, const std::string& nam
 
 std::string content_text(const Value& value, const std::string& kind);
 
-// For columns and heads, only the arguments that must match; for other lists, all.
+// Describes arguments: for columns and heads, only those that must match the model directory; for
+// other lists, all.
 std::string args_text(const Args& args) {
   const std::string type = args.has("type") ? args.text("type") : "";
   const std::vector<ArgSpec>* specs = specs_of(type);
@@ -99,7 +100,7 @@ std::string args_text(const Args& args) {
   return (is_column ? type : "") + "(" + str_join(texts, ", ") + ")";
 }
 
-// A text that is equal for equal values. `kind` is the kind of the argument.
+// Returns a text that is equal for equal values. `kind` is the declared kind of the argument.
 std::string content_text(const Value& value, const std::string& kind) {
   double x;
   if (value.is_null()) return "None";
@@ -119,7 +120,7 @@ std::string content_text(const Value& value, const std::string& kind) {
   return str_cat("<", std::string(value.kind()).substr(2), ">");  // "a function"
 }
 
-// The type of the optimizer and the arguments that its slots in checkpoints depend on.
+// Describes an optimizer by its type and the arguments on which its slots in checkpoints depend.
 std::string optimizer_text(const Args& optimizer) {
   const std::string type = optimizer.text("type");
   const auto& entry = Factory<Optimizer>::instance().find("optimizer", type);
@@ -186,7 +187,7 @@ std::vector<std::pair<std::string, NamedTexts>> model_signature(const Args& spec
     } else if (argument.kind == "optimizer") {
       append_optimizer(*value, argument.name, &optimizers);
     } else if (!value->get_if<std::shared_ptr<Callable>>()) {
-      // Functions are not compared, because a rewritten function may be the same.
+      // Functions are ignored, because functions with different code may compute the same.
       layers.emplace_back(argument.name, content_text(*value, argument.kind));
     }
   }

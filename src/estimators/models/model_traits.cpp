@@ -57,7 +57,8 @@ const std::map<std::string, const char*>& common_lines() {
   return *lines;
 }
 
-// Functions, because registrations run before the statics of this file are initialized.
+// Functions instead of constants: other files register models before the constants of this file
+// would be initialized.
 Lines formula_arguments() {
   return {
       "formula = NULL: formula; apart. A formula `response ~ a + b` instead of columns. It may be "

@@ -26,7 +26,7 @@ struct PartOptimizer {
 };
 
 struct ModelPart {
-  std::string prefix;  // of its argument names: "dnn_"; empty if the model has one part
+  std::string prefix;  // prefix of argument names: "dnn_"; empty if the model has one part
   bool has_columns = true;
   bool is_deep = false;  // needs dense columns: factors become indicator columns
   PartOptimizer optimizer;
@@ -54,20 +54,22 @@ struct FormulaDefault {
 struct ModelTraits {
   std::string family;       // "linear", "deep", "both", "baseline", ... "custom"
   std::string description;  // "wide and deep", for "a wide and deep classifier"
-  std::string name;         // of TensorFlow's classes: "DNNLinearCombined"
+  std::string name;         // begins TensorFlow's class names: "DNNLinearCombined"
   std::vector<ModelPart> parts;
   // Defaults for the training input: enough steps to converge without overfitting.
   int64_t batch_size = 512, steps = 5000;
   // Whether by default each step reads all rows in memory, and training stops when it is complete.
   bool needs_all_rows = false;
-  // Returns the variables of a linear model; empty for other models.
+  // Returns the variables of a linear model with these columns. The function is empty for other
+  // models.
   std::function<Coefficients(const std::vector<ColumnPtr>&)> coefficients;
   std::function<std::shared_ptr<const TreeModelView>(const Args&, const std::string& checkpoint)>
       trees;
   // Argument defaults in formula models that differ from TensorFlow's. Such a family has an
   // argument `of_formula`.
   std::vector<FormulaDefault> formula_defaults;
-  // The global step at which training is complete; empty if the user limits the steps.
+  // Returns the global step at which training is complete. The function is empty for models whose
+  // steps only the user limits.
   std::function<int64_t(const Args&)> planned_steps;
   // ArgSpec declarations in the order of TensorFlow's signatures; see argument_lines().
   std::vector<std::string> arguments;
@@ -77,12 +79,12 @@ enum class Task { kRegressor, kClassifier, kHead };
 const char* mode_of(Task task);   // parsnip's mode: "regression", "classification" or ""
 const char* class_of(Task task);  // the suffix of TensorFlow's class: "Regressor", ...
 
-// The argument declarations of an estimator. Replaces names in `traits.arguments` by declarations:
-// "head", "optimizer", "labels" (all label arguments of the task), "formula" (all formula
-// arguments) and others.
+// Returns the argument declarations of an estimator. Replaces some names in `traits.arguments` by
+// declarations: "head", "optimizer", "labels" (all label arguments of the task), "formula" (all
+// formula arguments) and others.
 std::vector<std::string> argument_lines(const ModelTraits& traits, Task task);
 
-// Whether this is a label argument of the task, which is part of the head's signature.
+// Whether `name` is a label argument of the task: it belongs to the head in model_signature().
 bool is_label_argument(Task task, const std::string& name);
 
 struct RegisteredModel {

@@ -8,7 +8,7 @@
 
 namespace runhooks {
 
-// The precision of the quantiles from which bucket boundaries are computed.
+// Returns the precision of the quantiles from which bucket boundaries are computed.
 inline double epsilon_of(const Args& args) { return args.number("quantile_sketch_epsilon", 0.01); }
 
 struct GrowthArguments {
@@ -16,7 +16,7 @@ struct GrowthArguments {
   double rate, l1, l2, complexity, min_node_weight, epsilon;
   double sample_size;  // the fraction of the rows that each tree learns from
   int64_t mtry;        // the number of columns that each tree uses; 0: all
-  int64_t seed = 0;    // of the sampling of rows and columns
+  int64_t seed = 0;    // for the sampling of rows and columns
   bool centers_bias;
   bool is_logistic = false;  // binary classification without weights
   bool from_formula;         // also finishes trees that no split improves, unlike TensorFlow

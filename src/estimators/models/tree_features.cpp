@@ -109,7 +109,7 @@ void check_missing(const std::vector<std::string>& missing,
 
 }  // namespace
 
-// The shortest text that reads back as the same float.
+// Returns the shortest text that reads back as the same float.
 static std::string shortest_text(float x) {
   std::string text;
   for (int digits = 6; digits <= 9; ++digits) {
@@ -142,7 +142,8 @@ double TreeFeature::threshold(int32_t bucket) const {
   return static_cast<double>(edges[static_cast<size_t>(bucket)]);
 }
 
-// Missing categories are bucket 0; bucketized columns put NaN into the last bucket.
+// Whether a split at this threshold sends missing values left. Missing categories are in bucket 0;
+// bucketized columns put NaN into the last bucket.
 bool TreeFeature::sends_missing_left(int32_t threshold) const {
   if (group == Group::kMultiHot) return true;
   if (group == Group::kNumbers && missing == Missing::kIsLowest) return true;

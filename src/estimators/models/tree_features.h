@@ -13,7 +13,7 @@ namespace runhooks {
 // One bucketized feature of a tree model. A column has one for each element: a category or a
 // number.
 struct TreeFeature {
-  std::string name;     // of the column, as in importances: "age_bucketized", "education"
+  std::string name;     // name of the column, shown in importances: "age_bucketized", "education"
   int64_t element = 0;  // index within the column: a category, or one of several numbers
   int64_t buckets = 0;
   bool has_weights = false;
@@ -33,18 +33,18 @@ struct TreeFeature {
   bool has_missing = false;  // whether the feature belongs to a pair
   std::string source;        // name in left_condition(): "age", "education"
   std::string element_name;  // the category, or "" if there is one element
-  std::vector<float> edges;  // of the buckets; those of kNumbers are read from a checkpoint
-  // The condition of the left branch: "age < 25", "education is not HS-grad".
+  std::vector<float> edges;  // edges of the buckets; for kNumbers, read from a checkpoint
+  // Returns the condition of the left branch as text: "age < 25", "education is not HS-grad".
   std::string left_condition(int32_t threshold) const;
-  // The upper edge of the bucket; NaN if the split is not by a number.
+  // Returns the upper edge of the bucket; NaN if the feature is not a number.
   double threshold(int32_t bucket) const;
   bool sends_missing_left(int32_t threshold) const;
 
  private:
   bool tests_missing(int32_t threshold) const;
 };
-// The features of columns, sorted by name as in TensorFlow. `missing` names the numeric columns
-// with missing values. Throws if trees cannot split a column.
+// Returns the features of the columns, sorted by name as in TensorFlow. `missing` names the numeric
+// columns with missing values. Throws if trees cannot split by a column.
 std::vector<TreeFeature> tree_features(const std::vector<ColumnPtr>& columns,
                                        double epsilon,
                                        const std::vector<std::string>& missing);
@@ -53,13 +53,13 @@ int64_t quantile_buckets(double epsilon);
 // A trained ensemble with its features, for inspection.
 struct TreeModelView {
   TreeEnsemble ensemble;
-  std::vector<TreeFeature> features;  // including all edges
-  // The distinct column names in order, and the index of each feature's column.
+  std::vector<TreeFeature> features;  // with their bucket edges
+  // Return the distinct column names in order, and the index in them of each feature's column.
   std::vector<std::string> columns() const;
   std::vector<int64_t> column_of_feature() const;
 };
 enum class Importance { kGain, kCount };
-// Importance of each of columns(): total gain of its splits, or their number.
+// Returns the importance of each column of `trees`: the total gain of its splits, or their number.
 std::vector<double> importances(const TreeModelView& trees, Importance importance);
 std::shared_ptr<const TreeModelView> read_trees(std::vector<TreeFeature> features,
                                                 const std::string& ensemble_key,

@@ -59,8 +59,8 @@ Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, in
       .attr("logits_dimension", logits);
 }
 
-// The inverse link, the head's function from logits to predictions, as in TensorFlow's
-// explanations.
+// Returns the name of the inverse link, the head's function from logits to predictions, as
+// TensorFlow's explanations call it.
 static std::string link_of(const Head& head) {
   const std::string family = head.labels().family;
   if (family == "multinomial") return "softmax";

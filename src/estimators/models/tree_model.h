@@ -24,14 +24,15 @@ struct TreeModel {
   TreeModel(Graph& graph, const Features& input_features, const Args& args, double epsilon);
 };
 
-// Adds a boolean variable.
+// Adds a boolean variable with the initial value `value`.
 VariablePtr add_flag(Graph& graph, const std::string& name, bool value);
 
-// `trees`: the number of trees to use, or 0 for all.
+// Returns the logits. `trees` is the number of trees to use, or 0 for all; `logits` is the number
+// of logits.
 Output predicted_logits(Graph& graph, const TreeModel& model, int64_t logits, int64_t trees);
 
-// The contribution of each column to the predictions: for each logit, the bias and then the
-// columns.
+// Returns the contribution of each column to the predictions: for each logit, first the bias and
+// then the columns.
 Output contributions(Graph& graph, const TreeModel& model, const Head& head);
 
 // Converts contributions from standardized to original label units.

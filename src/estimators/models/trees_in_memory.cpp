@@ -35,8 +35,8 @@ void check_sampling(const InMemoryTreeBuilder::Rules& rules,
                    num_predictors == 1 ? " predictor." : " predictors.");
 }
 
-// Passes numbers to the op instead of their int32 buckets, which need four times the memory of
-// bins.
+// Adds the op that bins the rows. Its inputs are numbers instead of their int32 buckets, which
+// would need four times the memory of the bins.
 Operation* InMemoryTreeBuilder::add_fill(Graph& graph,
                                          const Output& ready,
                                          const std::vector<int64_t>& groups) const {

@@ -11,11 +11,12 @@
 
 namespace runhooks {
 
-// Endpoint that exists if every step reads all rows in the same order.
+// The name of an endpoint (a named tensor of the graph), which exists if every step reads all rows
+// in the same order.
 extern const char* const kSameRows;
 bool has_same_rows(const Graph& graph);
 
-// The index of the column of each feature.
+// Returns for each feature the index of its feature column.
 std::vector<int64_t> predictors_of(const std::vector<TreeFeature>& features);
 
 class InMemoryTreeBuilder {
@@ -35,14 +36,14 @@ class InMemoryTreeBuilder {
                       const InMemoryTreeOptions& options)
       : features_(features), input_(input), ensemble_(ensemble), options_(options) {}
 
-  // The logits of the current trees. `ready` is a flag that tells whether the bucket boundaries
-  // have been computed. The op is collective unless `is_logistic`; then the loss is the collective
-  // op.
+  // Adds the logits of the current trees. `ready` is a flag tensor: whether the bucket boundaries
+  // have been computed. Each distributed step has one op that all processes run together: the loss
+  // if `is_logistic`, otherwise the logits.
   Output logits(Graph& graph, const Output& ready, bool is_logistic);
-  // The mean logistic loss. Also stores the labels and computes logistic_gradients().
+  // Adds the mean logistic loss. Also stores the labels and sets logistic_gradients().
   Output logistic_loss(Graph& graph, const Output& labels);
   const LogisticDerivatives& logistic_gradients() const { return logistic_derivatives_; }
-  // Bins the rows as soon as the bucket boundaries are ready.
+  // Returns a hook that bins the rows as soon as the bucket boundaries are ready.
   HookPtr hook() const;
   Operation* grow(Graph& graph,
                   const Output& gradients,

@@ -25,7 +25,7 @@ std::vector<std::string> read_vocabulary(const std::string& path, int64_t limit)
   return words;
 }
 
-// For each line of the new vocabulary, its position in the old one, or -1.
+// Returns for each line of the new vocabulary its position in the old vocabulary, or -1.
 std::vector<int64_t> old_positions_of(const VocabInfo& info) {
   std::unordered_map<std::string, int64_t> old_positions;
   for (const std::string& word : read_vocabulary(info.old_vocab, info.old_size)) {

@@ -21,7 +21,8 @@ struct VocabInfo {
 };
 
 // Moves the rows of the previous value to the positions of their words in the new vocabulary.
-// `new_shape` is the shape of the variable; `offset` is its first row if it is partitioned.
+// `new_shape` is the shape of the variable. For a part of a partitioned variable, `offset` is the
+// part's first row.
 Tensor remapped(const VocabInfo& info,
                 const Tensor& old_value,
                 const Shape& new_shape,

@@ -42,7 +42,8 @@ void check_selected(const std::vector<SaveablePtr>& selected,
                    "', which is not among the warm-started variables.");
 }
 
-// Presents a saveable under its current name, although the checkpoint has it under a previous name.
+// Presents an entry of a checkpoint under the current name of its saveable instead of the previous
+// name.
 class RenamedSource : public TensorSource {
  public:
   RenamedSource(const TensorSource& source, std::string current_name, std::string previous)

@@ -23,7 +23,7 @@ std::set<std::string> summed_variables(const Graph& graph) {
   return names;
 }
 
-// Lists op types, because op definitions do not declare whether an op adds to its variable.
+// Whether the op adds to its variable. Lists op types, because op definitions do not declare it.
 bool is_add_assignment(const Operation& op) {
   return op.type() == "AssignAdd" ||          // lint: allow op-type
          op.type() == "AssignAddVariableOp";  // lint: allow op-type

@@ -48,7 +48,7 @@ bool reads_data(const Operation& op) {
                      [](const ArgDef& input) { return input.handle_of == "iterator"; });
 }
 
-// Ops that pass on sums of rows unchanged. A division may turn a sum into a mean.
+// Whether a sum over rows is still a sum after this op. Other ops may turn it into a mean.
 bool preserves_sums(const Operation& op) {
   static const auto* types = new std::set<std::string>{
       "Identity", "Reshape", "Squeeze", "Cast", "Neg", "Add", "AddV2", "AddN", "Sub", "Mul"};

@@ -15,8 +15,8 @@ InputFn input_of_replicas(const InputFn& input_fn,
                           const RunConfig& config,
                           std::unique_ptr<ReplicaScope>* scope);
 InputFn with_shared_seed(const InputFn& input_fn, const RunConfig& config);
-// The seed of this process, for random ops of the model such as dropout. The chief uses the shared
-// seed.
+// Returns the seed of this process, for random ops of the model such as dropout. The chief uses the
+// shared seed.
 int64_t seed_of_process(const ReplicaScope& replicas);
 // Adds missing collective ops to the result of a model function. Throws if the model cannot be
 // trained by several processes.

@@ -17,7 +17,7 @@ namespace {
 constexpr const char* kEndOfScript = "the end of its script";
 
 template <typename Value>
-// The index of the first value that differs from value 0; 0 if all are equal.
+// Returns the index of the first value that differs from values[0]; 0 if all are equal.
 int first_difference(const std::vector<Value>& values) {
   const auto other = std::find_if(values.begin(), values.end(),
                                   [&values](const Value& value) { return value != values[0]; });
@@ -30,8 +30,8 @@ std::string checkpoint_text(const std::string& folder) {
   return str_cat(base_name(newest), " ", step_in(newest));
 }
 
-// Other processes than the chief write nothing else to their model directory, so all its files can
-// be removed.
+// Replaces all files in the model directory of a process that is not the chief. Such a process
+// writes nothing else there, so all files can be removed.
 void replace_files(const std::string& folder, const Files& files) {
   create_directories(folder);
   for (const std::string& name : list_directory(folder)) {
@@ -69,7 +69,7 @@ std::vector<std::string> describe_operations(const Graph& graph) {
   return lines;
 }
 
-// Line `n` of the text, counted from 0.
+// Returns line `n` of the text, counted from 0.
 std::string line_at(const std::string& text, size_t n) {
   size_t begin = 0;
   for (; n > 0; --n) {

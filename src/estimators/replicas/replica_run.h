@@ -20,8 +20,8 @@ void end_collective();
 // Throws in all processes, naming the first difference, if their graphs differ.
 void check_same_graph(const Graph& graph);
 
-// The first hook of a training: broadcasts the chief's initial values and compares the variables of
-// all processes regularly and at the end.
+// Returns the first hook of a training. It broadcasts the chief's initial values and compares the
+// variables of all processes regularly and at the end.
 HookPtr replica_hook();
 
 }  // namespace runhooks

@@ -89,7 +89,7 @@ class ReplicaSaveable : public Saveable {
     if (size_ == 1) return local_->read(source, resources);
     if (is_saved && has_ended(source, size_)) return {};
     const Communicator& all = communicator();
-    // If nothing was saved, only the chief reads, which reports the missing state.
+    // If nothing was saved, only the chief tries to read, so that one process reports the error.
     if (!is_saved && !all.is_chief()) return {};
     return local_->read(SubtreeSource(source, prefix_of(size_, all.rank())), resources);
   }
@@ -119,8 +119,8 @@ class ReplicaSaveable : public Saveable {
     }
     return sizes;
   }
-  // Whether the data of a process ended. Training then ended in all processes, and the next run
-  // starts a new pass.
+  // Whether the data of any process had ended. Training then ended in all processes, and the next
+  // run starts a new pass.
   bool has_ended(const TensorSource& source, int size) const {
     for (int rank = 0; rank < size; ++rank) {
       const std::string ended = (size == 1 ? "" : prefix_of(size, rank)) + name() + "ended";

@@ -81,8 +81,8 @@ void copy_value(const Tensor& value, Tensor* target) {
   }
 }
 
-// The hooks for processes other than the chief. Removes hooks that show or write something, except
-// `saver`, which saves to the model directory of the process.
+// Returns the hooks for processes other than the chief. Removes hooks that show or write something,
+// except `saver`, which saves to the model directory of the process.
 HookList replica_hooks(HookList hooks, const HookPtr& saver = nullptr) {
   const auto removed = std::remove_if(hooks.begin(), hooks.end(), [&saver](const HookPtr& hook) {
     return hook->is_for_chief() && hook != saver;

@@ -77,7 +77,7 @@ class Predictions {
  public:
   Predictions(std::unique_ptr<MonitoredSession> session, Named<Output> outputs);
   ~Predictions();
-  // The values of the next batch, in the order of keys(); false at the end.
+  // Sets the values of the next batch, in the order of keys(). Returns false at the end.
   bool next(std::vector<Tensor>* batch);
   const std::vector<std::string>& keys() const { return keys_; }
   void close();
@@ -98,7 +98,7 @@ class Evaluation {
                     const std::string& checkpoint,
                     const std::function<void(Session&)>& init_fn = {});
   Named<Tensor> run(const EvaluateOptions& options, std::unique_ptr<SessionCreator> creator);
-  // Switches to distributed evaluation; returns false if the metrics cannot be summed.
+  // Switches to distributed evaluation. Returns false if the metrics of processes cannot be summed.
   bool distribute();
   std::shared_ptr<EventFileWriter> writer(const std::string& model_dir, const std::string& name);
   void write(const std::string& model_dir,
@@ -125,9 +125,9 @@ class Estimator {
   struct TrainResult {
     bool was_skipped = false;  // max_steps was already reached
     bool made_steps = false;
-    Tensor loss;  // of the last step
+    Tensor loss;  // the loss of the last step
     int64_t global_step = 0;
-    std::string why, reason;  // why training ended; see RunEnd
+    std::string why, reason;  // why training ended; see RunEnd (run_record.h)
   };
   TrainResult train(const InputFn& input_fn, const TrainOptions& options);
   Named<Tensor> evaluate(const InputFn& input_fn, EvaluateOptions options);
@@ -149,8 +149,8 @@ class Estimator {
   // Takes a graph from the cache or builds one. `is_reusable` allows both taking from the cache and
   // returning to it.
   std::unique_ptr<ModelGraph> graph_for(const InputFn& input_fn, Mode mode, bool is_reusable) const;
-  // The graph of this process's shard; NULL if metrics cannot be summed or the input is not
-  // sharded.
+  // Returns the graph that evaluates this process's shard of the input. NULL if the input is not
+  // sharded or the metrics cannot be summed.
   std::unique_ptr<ModelGraph> shard_graph(const InputFn& input_fn) const;
   std::unique_ptr<SessionCreator> session_creator(std::unique_ptr<ModelGraph> model,
                                                   const std::string& checkpoint) const;

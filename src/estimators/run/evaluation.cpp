@@ -20,7 +20,7 @@ namespace runhooks {
 
 namespace {
 
-// The metrics that are single numbers. The last element of `result` is the global step.
+// Returns the metrics that are single numbers. Omits the last element, the global step.
 std::vector<std::pair<std::string, double>> number_metrics(const Named<Tensor>& result) {
   std::vector<std::pair<std::string, double>> numbers;
   for (size_t i = 0; i + 1 < result.size(); ++i) {

@@ -1,4 +1,4 @@
-// The hook that stops an evaluation after a number of batches.
+// Declares the hook that stops an evaluation after a number of batches.
 #pragma once
 
 #include "session/run_hook.h"

@@ -29,7 +29,7 @@ class InMemoryEvaluatorHook : public RunHook {
 
  private:
   void evaluate(Session& training);
-  // A separate sequence of seeds, so that evaluations do not advance the random numbers of R.
+  // Draws from a separate sequence of seeds, so that evaluations do not advance R's generator.
   uint64_t next_seed() { return seeds_.next(); }
   void record(const Named<Tensor>& metrics);
   void release() {

@@ -34,7 +34,7 @@ void log_restoring(const std::string& checkpoint) {
   log(LogLevel::kInfo, str_cat("Restoring parameters from ", checkpoint));
 }
 
-// The log lines of a session that is created and restored.
+// Logs the lines that creating and restoring a session would log.
 void log_restored_session(const std::string& checkpoint) {
   log(LogLevel::kInfo, "Graph was finalized.");
   log_restoring(checkpoint);
@@ -120,7 +120,8 @@ class CachedSessionCreator : public SessionCreator {
   }
 
  private:
-  // Like ChiefSessionCreator for an existing session: restores only if the checkpoint changed.
+  // Prepares a cached session as ChiefSessionCreator prepares a new one, but restores variables
+  // only if the checkpoint has changed.
   void prepare_session(Session& session) const {
     const Scaffold& scaffold = *graph_->spec.scaffold;
     graph_->graph->finalize();
@@ -218,7 +219,7 @@ bool ModelGraphCache::predict(const std::string& folder,
     log_model_fn_call();
     log_restored_session(path);
   }
-  // Removed during the run, so that it returns to the cache only if the run succeeds.
+  // Takes the graph out of the cache during the run: it returns only if the run succeeds.
   std::unique_ptr<ModelGraph> graph = extract(found);
   const std::shared_ptr<Executor> executor = graph->session->executor(fetches, fed);
   executor->run(values);

@@ -36,13 +36,13 @@ struct ModelGraph {
   std::shared_ptr<Graph> rows_graph;
 };
 
-// Logs the lines of a model function call, for a graph that is taken from the cache.
+// Logs the lines that a call of the model function would log, for a graph from the cache.
 void log_model_fn_call();
 
-// The cache key of a graph that contains only a global step and this input; "" if the rows are not
-// in memory. `step_version` is the graph's version before the input was added.
+// Returns the cache key of a graph that contains only a global step and this input; "" if the rows
+// are not in memory. `step_version` is the graph's version before the input was added.
 std::string key_of_input(const Graph& graph, const ModelInput& input, Mode mode, int step_version);
-// The iterator of the input.
+// Returns the iterator that reads the rows of the input.
 Output rows_of_input(const Graph& graph);
 // Whether no hook sees the graph or session, so that both can be reused.
 bool hooks_allow_reuse(const HookList& hooks);
@@ -56,7 +56,7 @@ class ModelGraphCache : public std::enable_shared_from_this<ModelGraphCache> {
   ModelGraphCache(const ModelGraphCache&) = delete;
   ModelGraphCache& operator=(const ModelGraphCache&) = delete;
 
-  // The newest checkpoint of the directory if it is cached and unchanged on disk, else "".
+  // Returns the newest checkpoint of the directory if it is cached and unchanged on disk, else "".
   const std::string& checkpoint_in(const std::string& folder) const {
     return checkpoint_.in(folder);
   }

@@ -15,8 +15,8 @@ namespace runhooks {
 
 namespace {
 
-// The position of an iterator. If a checkpoint has no position, the iterator starts at the first
-// element and a message is logged.
+// Saves the position of an iterator. If a checkpoint has no position, the iterator starts at the
+// first element and a message is logged.
 class InputPosition : public Saveable {
  public:
   InputPosition(const Output& handle, ResumeMismatch on_other_data)
@@ -55,8 +55,8 @@ Operations initializers_of(const Graph& graph) {
   return all;
 }
 
-// The stateful operations that a training step uses, in the graph and its functions, and whose
-// state no other saveable saves. Operations used only by initializers are omitted.
+// Finds the stateful operations that a training step uses, in the graph and its functions, and
+// whose state no other saveable saves. Omits operations that only initializers use.
 Operations find_random_ops(const Graph& graph, const Operations& step) {
   std::set<const Operation*> saved;
   for (const SaveablePtr& saveable : saveables_in(graph)) saved.insert(saveable->op());
@@ -91,7 +91,8 @@ class RandomPositions : public StateSaveable {
     }
     return state;
   }
-  // An operation that the checkpoint does not contain starts at the beginning of its random stream.
+  // Restores the random generators of operations. An operation that the checkpoint does not contain
+  // starts at the beginning of its random stream.
   Assign read_state(const NamedTensors& state,
                     const std::string&,
                     const ResourceManager&) override {
@@ -106,7 +107,8 @@ class RandomPositions : public StateSaveable {
   }
 
  private:
-  // Computed late, because hooks may add to the graph until it is finalized.
+  // Finds the operations at the first call, because hooks may add operations until the graph is
+  // finalized.
   const Operations& random_ops() {
     if (!random_ops_) random_ops_ = find_random_ops(graph_, step_);
     return *random_ops_;

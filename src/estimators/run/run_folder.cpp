@@ -26,8 +26,8 @@ bool has_ending(const std::string& name, const std::string& ending) {
          name.compare(name.size() - ending.size(), ending.size(), ending) == 0;
 }
 
-// `path`, or a path with a later time if it exists. File names contain seconds, and a short run may
-// end within a second.
+// Returns `path` of an event file, or the same path with a later time if the file exists. Names
+// contain the time in seconds, and a short run may end within a second.
 std::string unused_path(std::string path) {
   const size_t begin = path.rfind(kEventFile) + std::string(kEventFile).size();
   while (file_exists(path)) {
@@ -106,7 +106,7 @@ struct CachedFolder {
 };
 
 constexpr size_t kMaxCachedFolders = 8;
-// Metadata with many class names or factor levels can be large.
+// The limit for metadata in the cache. Many class names or factor levels can make them large.
 constexpr uint64_t kMaxCachedBytes = 1 << 20;
 // Records the current file versions unless the metadata are too large to cache. Errors are ignored
 // here, because reading the files reports them.
@@ -135,7 +135,7 @@ CachedFolder& cached_folder(const std::string& path) {
 
 int64_t num_directory_reads = 0;
 
-// True if the state file cannot be read.
+// Also true if the state file cannot be read, because later reads report the error.
 bool has_checkpoint(const std::string& folder) {
   try {
     std::vector<std::string> warnings;
@@ -212,7 +212,8 @@ std::shared_ptr<const RunFolder> RunFolder::cached(const std::string& path) {
     return last.folder;
   }
   last.folder.reset();
-  // Training requests each checkpoint once, so only repeated requests are cached.
+  // Caches a directory only at the second request for the same checkpoint, because training
+  // requests each checkpoint once.
   const bool is_set = record_file_versions(last);
   auto current = std::make_shared<const RunFolder>(path);
   if (is_set && current->newest_.path == last.newest) last.folder = current;

@@ -16,7 +16,7 @@ constexpr const char* kRecordName = "runhooks.data";
 constexpr const char* kLockName = ".runhooks.lock";
 
 struct NewestCheckpoint {
-  // Also true if the state file cannot be read; reading the checkpoint then reports the error.
+  // Also true if the state file cannot be read: a later read of the checkpoint reports the error.
   bool exists = false;
   std::string path;
   int64_t step = 0;
@@ -35,13 +35,13 @@ class RunFolder {
   bool has_checkpoint() const { return newest_.exists; }
   int64_t step() const { return newest_.step; }
   const std::string& checkpoint_id() const { return newest_.checkpoint_id; }
-  // Metadata of the trained model. The data are NULL if the file is damaged.
+  // The metadata of the trained model. metadata() is NULL if the file is damaged.
   bool has_metadata() const { return has_metadata_; }
   const PlainData& metadata() const { return metadata_; }
   // Whether training could write to the directory or create it. Leaves no files.
   bool can_be_written() const;
   static void write_metadata(const std::string& path, const PlainData& metadata);
-  // Number of constructions and cache hits in this process.
+  // Returns the number of constructions and cache hits in this process.
   static int64_t reads();
 
  private:
@@ -89,7 +89,7 @@ void unpack_snapshot(const std::string& folder, const Files& files, const std::s
 
 struct SnapshotStatus {
   std::string checkpoint;    // name of the packed checkpoint, or ""
-  int64_t newest_step = -1;  // of the directory's newest checkpoint, if it has one
+  int64_t newest_step = -1;  // step of the directory's newest checkpoint; -1: none
   bool is_newest = false;    // the packed checkpoint is still the newest
   bool exists = false;       // the directory still has the packed checkpoint
   bool has_values = false;   // the snapshot contains the variable values

@@ -38,7 +38,7 @@ PlainData named_numbers(const std::vector<std::pair<std::string, double>>& value
 
 // --- Reading. Validates each field, because the file may contain anything.
 
-// The entries of one run.
+// The log entries of one run.
 struct RunEntries {
   PlainData begin_entry;
   std::vector<PlainData> additions, evaluations;

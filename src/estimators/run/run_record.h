@@ -52,11 +52,11 @@ void record_evaluation(const std::string& folder,
                        int64_t step,
                        const std::vector<std::pair<std::string, double>>& metrics);
 
-// The runs of a directory in the order of their start, each as a named list. Damaged parts of the
-// file are skipped with a warning.
+// Returns the runs of a directory in the order of their start, each as a named list. Skips damaged
+// parts of the file with a warning.
 std::vector<PlainData> run_rows(const std::string& folder);
 
-// Stores the message of an R error that is unwinding through the core, for RunEnd::reason.
+// Stores the message of an R error that is leaving the core, for the `reason` of RunEnd.
 void record_foreign_error(const std::string& text);
 // Returns and clears the stored message.
 std::string take_foreign_error();

@@ -40,8 +40,8 @@ std::string step_count_text(int64_t steps) {
 
 }  // namespace
 
-// Reads the global step and the input timing when the loop ends. Fetches nothing during steps,
-// which would cost time.
+// Reads the global step and the input timing when the loop ends. Fetches nothing during steps, to
+// save time.
 class RunRecorder::StepObserver : public RunHook {
  public:
   explicit StepObserver(int64_t from_step) : step_(from_step) {}

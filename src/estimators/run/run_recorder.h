@@ -28,7 +28,7 @@ class RunRecorder {
   void set_end(const StopCause& stop_cause, bool input_ended);
   // Records a run without steps, because max_steps has already been reached.
   void skip();
-  // Records the cause that set_end() received, and returns it.
+  // Writes the end of the run, with the cause that set_end() received, and returns this cause.
   const RunEnd& end();
   // Records the current exception; call in a handler.
   void fail();

@@ -13,7 +13,8 @@ const HandleKind kArrow("runhooks_arrow_reader");
 
 SEXP stream_tag() { return Rf_install("runhooks_arrow_stream"); }
 
-// Checks the class or the tag, because any other pointer would be misinterpreted as a stream.
+// Returns the stream of an external pointer. Checks the class or the tag, because the memory of
+// other pointers is not a stream.
 ArrowArrayStream* stream_of(SEXP pointer) {
   const bool is_stream =
       TYPEOF(pointer) == EXTPTRSXP &&
@@ -25,7 +26,7 @@ ArrowArrayStream* stream_of(SEXP pointer) {
 
 }  // namespace
 
-// An external pointer to an empty ArrowArrayStream, into which a package exports its stream.
+// Returns an external pointer to an empty ArrowArrayStream. An R package exports its stream to it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_new_arrow_stream() {
   return guarded_entry([]() -> SEXP {
@@ -43,7 +44,7 @@ SEXP cpp_new_arrow_stream() {
   });
 }
 
-// Moves the stream into a reader, which leaves a released stream in `pointer`.
+// Moves the stream from `pointer` into a new reader. The stream in `pointer` is then released.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_arrow_reader(SEXP pointer) {
   return guarded_entry(

@@ -16,7 +16,8 @@ uint64_t fingerprint_of_bytes(const void* data, size_t size) {
   return fingerprint64(std::string_view(static_cast<const char*>(data), size));
 }
 
-// Ignores lists below the depth limit: deeply nested lists are not columns.
+// Returns a fingerprint of the values. Ignores lists that are nested more deeply than a limit,
+// because they cannot be columns.
 uint64_t fingerprint_of_values(SEXP x, int depth = 0) {
   const auto n = static_cast<size_t>(Rf_xlength(x));
   if (n == 0) return 0;
@@ -44,7 +45,7 @@ uint64_t fingerprint_of_values(SEXP x, int depth = 0) {
   return fingerprint;
 }
 
-// Includes factor levels and dimensions; ignores other attributes.
+// Returns a fingerprint of values, factor levels and dimensions. Ignores other attributes.
 uint64_t fingerprint_of_r(SEXP x, int depth) {
   uint64_t fingerprint = fingerprint_of_values(x, depth);
   for (SEXP name : {R_LevelsSymbol, R_DimSymbol}) {

@@ -23,7 +23,8 @@ using namespace runhooks::r;
 
 namespace {
 
-// The seed of R's generator makes set.seed() work. Each process shuffles its rows differently.
+// Returns a seed from R's generator, so that set.seed() makes shuffling reproducible. In
+// distributed training, returns the process's own seed, so that processes shuffle differently.
 uint64_t shuffle_seed(const Graph& graph) {
   if (const ReplicaScope* replicas = ReplicaScope::of(graph)) {
     return static_cast<uint64_t>(seed_of_process(*replicas));
@@ -50,7 +51,7 @@ bool all_below_limit(const double* values, int64_t n, double limit) {
   return !found;
 }
 
-// Also false for NA in a vector of integers or logicals.
+// Whether all absolute values are below the limit. False for NA in integers and logicals, too.
 bool is_below(SEXP x, double limit) {
   const R_xlen_t n = Rf_xlength(x);
   if (TYPEOF(x) == REALSXP) return all_below_limit(REAL(x), n, limit);
@@ -61,7 +62,8 @@ bool is_below(SEXP x, double limit) {
   return std::find(values, values + n, NA_INTEGER) == values + n;
 }
 
-// Throws if the slots of a dgCMatrix are inconsistent, as in a matrix that was built by hand.
+// Throws if the slots of a sparse matrix (dgCMatrix) are inconsistent, for example because the
+// matrix was built by hand.
 void check_columns(const Rcpp::IntegerVector& dim,
                    const Rcpp::IntegerVector& start,
                    const Rcpp::IntegerVector& row,
@@ -144,15 +146,15 @@ SEXP all_below(SEXP columns, double limit) {
 
 }  // namespace
 
-// For each vector, whether all its values are finite. Unlike is.finite(), allocates no logical
-// vector.
+// Returns for each vector whether all its values are finite. Unlike is.finite(), allocates no
+// logical vector.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_finite(SEXP columns) {
   return guarded_entry(
       [&]() -> SEXP { return all_below(columns, std::numeric_limits<double>::infinity()); });
 }
 
-// Like cpp_all_finite(), but values that overflow float32 are not finite either.
+// Like cpp_all_finite(), but values that become infinite in float32 do not count as finite either.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_all_float32(SEXP columns) {
   return guarded_entry([&]() -> SEXP { return all_below(columns, 0x1.ffffffp127); });

@@ -123,7 +123,8 @@ class RSource : public ElementSource {
 
 }  // namespace
 
-// `builder` is called once with the components of an element and returns a list of tensors.
+// Makes a function of the elements of `dataset`. The R function `builder` is called once, with the
+// components of an element as tensors, and returns a list of tensors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_function(SEXP dataset, SEXP builder) {
   return guarded_entry([&]() -> SEXP {
@@ -169,7 +170,8 @@ SEXP cpp_dataset_valued_function(SEXP dataset, SEXP builder) {
   });
 }
 
-// `open()` returns the closures of a stream: draw(number), rewind(), save(), restore(state).
+// Makes a dataset that R code generates. `open()` returns the closures of a stream: draw(number),
+// rewind(), save(), restore(state).
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_generator(SEXP open, Texts dtypes, SEXP shapes, Text declared) {
   return guarded_entry([&]() -> SEXP {

@@ -13,7 +13,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// Marks texts that are not valid UTF-8 as Latin-1.
+// Converts texts to R strings. Marks those that are not valid UTF-8 as Latin-1.
 SEXP texts_to_r(const std::vector<std::string>& texts) {
   Rcpp::Shield<SEXP> vector(allocate_vector(STRSXP, static_cast<R_xlen_t>(texts.size())));
   for (size_t i = 0; i < texts.size(); ++i) {
@@ -26,7 +26,8 @@ SEXP texts_to_r(const std::vector<std::string>& texts) {
   return vector;
 }
 
-// Ordered by generality; a column gets the most general type of its fields.
+// Types from the most special to the most general. A column gets the most general type of its
+// fields.
 const std::vector<const char*> kTypes = {"int32", "int64", "float32", "float64", "string"};
 
 size_t type_index(const std::string& field) {
@@ -62,7 +63,7 @@ SEXP cpp_csv_peek(
   });
 }
 
-// The type of a column with these fields. Ignores empty fields and `na_value`.
+// Returns the type of a column with these fields. Ignores empty fields and `na_value`.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_csv_type(Texts fields, Text na_value) {
   return guarded_entry([&] {

@@ -30,7 +30,7 @@ void check_class(SEXP x, const std::string& key) {
               {"Convert it to numbers or strings."});
 }
 
-// The values of a feature in one row, of one type, and the number of missing values.
+// The values of a feature in one row, all of one type, and the number of missing values.
 struct RowValues {
   std::vector<float> floats;
   std::vector<int64_t> ints;
@@ -165,7 +165,7 @@ class Column {
     if (drops_missing() && value == -1) return;
     values_.ints.push_back(value);
   }
-  // Models with dense input treat "" and -1 as missing. Data files store these values.
+  // Whether to omit missing values, also "" and -1. Dense features and data files keep them.
   bool drops_missing() const { return !feature_.is_dense && !feature_.is_data; }
 
   SEXP x_;
@@ -310,7 +310,8 @@ SEXP cpp_parse_example(SEXP serialized, SEXP names, SEXP features, bool is_singl
   });
 }
 
-// `data`: a named list of columns, or raw vectors. Returns the number of records.
+// Writes a TFRecord file. `data` is a named list of columns, or a list of raw vectors. Returns the
+// number of records.
 // [[Rcpp::export(rng = false)]]
 double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
   return guarded_entry([&] {
@@ -337,7 +338,7 @@ double cpp_write_tfrecord(SEXP data, Text path, Text compression_type) {
   });
 }
 
-// The records of a file as raw vectors.
+// Returns the records of a file as raw vectors.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_read_records(Text path, Text compression_type) {
   return guarded_entry([&]() -> SEXP {

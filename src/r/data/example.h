@@ -10,11 +10,11 @@
 namespace runhooks {
 namespace r {
 
-// One serialized example per row. Omits missing values: NA and, for features of variable length, ""
-// and -1. Throws for a missing column or required value.
+// Returns one serialized example per row. Omits missing values: NA and, for features of variable
+// length, "" and -1. Throws if a column or a required value is missing.
 std::vector<std::string> examples_from_r(SEXP data, const std::vector<ExampleFeature>& features);
 
-// The bytes of a raw vector, a list of raw vectors, or a character vector.
+// Returns the bytes of a raw vector, a list of raw vectors, or a character vector.
 std::vector<std::string> bytes_from_r(SEXP x, const char* name);
 
 }  // namespace r

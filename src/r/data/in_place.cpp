@@ -12,9 +12,9 @@ namespace r {
 
 namespace {
 
-// Smaller data are copied, which is cheap and makes row access faster.
+// Smaller data are copied, because copying them is cheap and makes row access faster.
 constexpr size_t kMinBytes = size_t{32} << 20;
-// With fewer batches the data are copied, because each batch needs a tensor of many rows anyway.
+// With fewer batches the data are copied: a batch is so large that a view saves little memory.
 constexpr int64_t kMinBatches = 8;
 
 size_t numeric_bytes(SEXP x) {
@@ -35,7 +35,8 @@ struct NumericColumns {
   bool has_doubles = false;
 };
 
-// Returns false for unsupported types and NA_integer_: the copying path reports the error.
+// Adds the columns of a vector or matrix. Returns false for unsupported types and NA_integer_, so
+// that the data are copied; the copying code reports errors.
 bool add_columns(SEXP x, NumericColumns& result) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   if (dim != R_NilValue && Rf_xlength(dim) != 2) return false;

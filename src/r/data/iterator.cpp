@@ -18,12 +18,12 @@ SEXP component_to_r(const Tensor& component) {
                                  kCoreObject);
 }
 
-// A pairlist of the handles of datasets and functions among the arguments.
+// Returns a pairlist of the arguments that are handles of datasets or functions, or lists.
 SEXP handles_in(SEXP args) {
   Rcpp::Shield<SEXP> cells(Rf_cons(R_NilValue, R_NilValue));
   for (R_xlen_t i = 0; i < Rf_xlength(args); ++i) {
     SEXP arg = VECTOR_ELT(args, i);
-    // a list may contain datasets
+    // Keeps lists, because a list may contain datasets.
     if (is_handle(arg, kCoreObject) || TYPEOF(arg) == VECSXP)
       SETCDR(cells, Rf_cons(arg, CDR(cells)));
   }
@@ -111,7 +111,7 @@ SEXP cpp_dataset(Text type, SEXP args, Text owner) {
   });
 }
 
-// The description of a dataset, and the types and shapes of its components.
+// Returns the description of a dataset, and the types and shapes of its components.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_info(SEXP handle) {
   return guarded_entry([&]() -> SEXP {
@@ -130,7 +130,8 @@ SEXP cpp_dataset_info(SEXP handle) {
   });
 }
 
-// The shard of reader number `reader`; NULL if the dataset cannot be sharded by file.
+// Returns the part of the files that reader number `reader` of `readers` reads; NULL if the dataset
+// cannot be divided by file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_dataset_shard_by_file(SEXP handle, int readers, int reader) {
   return guarded_entry([&]() -> SEXP {
@@ -144,7 +145,7 @@ bool cpp_dataset_is_constant(SEXP handle) {
   return guarded_entry([&] { return has_constants_only(*dataset_from_r(handle)); });
 }
 
-// -1 for an infinite and -2 for an unknown number of elements.
+// Returns the number of elements; -1 if it is infinite, -2 if it is unknown.
 // [[Rcpp::export(rng = false)]]
 double cpp_dataset_cardinality(SEXP handle) {
   return guarded_entry([&] {

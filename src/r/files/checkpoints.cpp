@@ -54,7 +54,7 @@ SEXP cpp_latest_checkpoint(Text folder) {
   return guarded_entry([&]() -> SEXP { return path_or_null(newest_checkpoint(folder)); });
 }
 
-// Throws if the newest checkpoint cannot be read.
+// Like cpp_latest_checkpoint(), but throws if the newest checkpoint cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_newest_weights(Text folder) {
   return guarded_entry(
@@ -67,7 +67,7 @@ SEXP cpp_latest_checkpoint_of(Text folder, Text state_name) {
       [&]() -> SEXP { return path_or_null(newest_checkpoint(folder, state_name)); });
 }
 
-// All checkpoints in the state file, newest last; empty if the file cannot be read.
+// Returns all checkpoints in the state file, newest last; empty if the file cannot be read.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_listed_checkpoints(Text folder, Text state_name) {
   return guarded_entry([&]() -> SEXP {
@@ -91,7 +91,8 @@ std::vector<std::string> cpp_checkpoint_names(Text path) {
   });
 }
 
-// Omits the slots of partitioned variables, which TensorFlow stores as incomplete slices.
+// Returns the names of the variables that are stored completely. Omits the slots of partitioned
+// variables, which TensorFlow stores as incomplete slices.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_checkpoint_whole_names(Text path) {
   return guarded_entry([&]() -> SEXP {

@@ -22,7 +22,8 @@ EventFileWriter& writer_of(SEXP handle) {
   return writer;
 }
 
-// A serialized message from a session: raw, or a string if it has no zero byte.
+// Returns the bytes of a serialized message. A session returns it as a raw vector, or as a string
+// if it has no zero byte.
 std::string message_from_r(SEXP x, const char* argument) {
   if (TYPEOF(x) == RAWSXP) return std::string(raw_bytes(x));
   if (TYPEOF(x) == STRSXP && Rf_xlength(x) == 1) return string_from_r(x);

@@ -58,7 +58,7 @@ struct Numbers {
   }
 };
 
-// Range, bucket limits and bucket counts of each histogram.
+// The step, tag, range, bucket limits and bucket counts of each histogram.
 struct Histograms {
   std::vector<double> steps, lowest, highest;
   std::vector<std::string> tags;

@@ -16,8 +16,8 @@ namespace {
 
 const HandleKind kLoadedModel("runhooks_loaded_model");
 
-// The R function `build` returns list(input, receivers): the result of an input function, and a
-// named list of tensors.
+// The R function `build` returns list(input, receivers): features as from an input function, and
+// the named list of tensors that a request feeds.
 ReceiverFn receiver_fn_from_r(SEXP build) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the serving input receiver"));
   return [function](Graph& graph) -> ServingReceiver {
@@ -140,7 +140,8 @@ std::vector<Tensor> inputs_from_r(const LoadedModel& model, const std::string& n
                              : str_cat("The data have: ", str_join(names, ", "), ".")});
 }
 
-// Other columns, such as factors, dates and lists, are converted by R code first.
+// Whether the core can convert the column. R code first converts other columns, such as factors,
+// dates and lists.
 bool is_plain_column(SEXP x) {
   const int type = TYPEOF(x);
   return !Rf_isObject(x) && (type == REALSXP || type == INTSXP || type == LGLSXP || type == STRSXP);
@@ -188,7 +189,7 @@ void cpp_estimator_export(SEXP spec,
   });
 }
 
-// The temporary directory of an export to `folder`, or to a version in it.
+// Returns the temporary directory of an export to `folder`, or to a version in it.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_unfinished_export(Text folder, bool versioned) {
   return guarded_entry(
@@ -223,7 +224,7 @@ SEXP cpp_loaded_signatures(SEXP model) {
     const auto& loaded = from_handle<LoadedModel>(model, kLoadedModel);
     Rcpp::List all;
     for (const auto& entry : loaded->signatures()) {
-      // skips signatures that initialize the model
+      // Skips signatures that initialize the model, because users do not call them.
       if (entry.first.rfind("__saved_model_", 0) == 0) continue;
       Rcpp::Shield<SEXP> signature(signature_to_r(*loaded, entry.first));
       all.push_back(SEXP(signature), entry.first);
@@ -232,7 +233,8 @@ SEXP cpp_loaded_signatures(SEXP model) {
   });
 }
 
-// Returns the outputs as a table or as a list per row; NULL if R code must convert the data first.
+// Runs a signature on `data`. Returns the outputs as a table or as a list per row; NULL if R code
+// must convert the data first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_loaded_predict(SEXP model, Text signature, SEXP data, bool as_table, bool is_prepared) {
   return guarded_entry([&]() -> SEXP {

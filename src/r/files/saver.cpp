@@ -12,7 +12,7 @@ namespace r {
 
 namespace {
 
-// R represents savers and scaffolds by environments with a pointer.
+// Returns the external pointer in an R object of a saver or scaffold, which is an environment.
 SEXP pointer_in(SEXP object) {
   static SEXP name = Rf_install(".pointer");
   return TYPEOF(object) == ENVSXP ? frame_variable(object, name) : object;
@@ -41,8 +41,8 @@ std::shared_ptr<Scaffold> scaffold_of(SEXP x) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// `var_list`: NULL for all variables, or a list whose names, if any, are used in checkpoints.
-// `defer_build` collects all variables at the first use.
+// Makes a saver. `var_list` is NULL for all variables, or a list of variables whose names, if any,
+// are used in checkpoints. With `defer_build`, the saver collects all variables at its first use.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_saver_new(SEXP var_list,
                    bool reshape,
@@ -85,7 +85,7 @@ SEXP cpp_saver_new(SEXP var_list,
   });
 }
 
-// Returns the checkpoint path. A negative step is ignored.
+// Saves a checkpoint and returns its path. The path contains the step unless it is negative.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_saver_save(SEXP saver,
                            SEXP session,

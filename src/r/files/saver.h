@@ -12,7 +12,7 @@ struct Scaffold;
 
 namespace r {
 
-// The R object of a saver. Not protected.
+// Returns the R object of a saver, which is not protected from R's collector.
 SEXP saver_handle(const std::shared_ptr<Saver>& saver);
 bool is_saver(SEXP x);
 std::shared_ptr<Saver> saver_of(SEXP x);

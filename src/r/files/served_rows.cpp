@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kClassColumn = ".pred_class";
 
-// The first dimension of an array; -1 for a vector.
+// Returns the first dimension of an array; -1 for a vector.
 R_xlen_t rows_of_array(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   return Rf_xlength(dim) == 0 ? -1 : INTEGER(dim)[0];
@@ -50,7 +50,7 @@ bool is_numeric(SEXP x) {
   return TYPEOF(x) == REALSXP || TYPEOF(x) == INTSXP || TYPEOF(x) == LGLSXP;
 }
 
-// The index of the first maximum in a row of scores; -1 if a score is NaN.
+// Returns the index of the first maximum in a row of scores; -1 if a score is NaN.
 R_xlen_t index_of_maximum(const double* scores, R_xlen_t row, R_xlen_t n, R_xlen_t width) {
   R_xlen_t best = 0;
   for (R_xlen_t k = 0; k < width; ++k) {
@@ -83,7 +83,8 @@ SEXP best_classes(SEXP classes, SEXP scores, R_xlen_t n) {
   return classes_by_row;
 }
 
-// Looks up strings by address, because R has one object per string. Not protected.
+// Converts strings to a factor, or returns `x` if it cannot. Looks up strings by address, because R
+// has one object per string. The result is not protected from R's collector.
 SEXP factor_of_strings(SEXP x, SEXP levels) {
   std::unordered_map<SEXP, int> codes;
   for (R_xlen_t i = 0; i < Rf_xlength(levels); ++i) {
@@ -104,8 +105,8 @@ SEXP factor_of(SEXP x, SEXP levels) {
   return call_internal("factor_of_classes", {x, levels});
 }
 
-// The class of each row, which is the only class or the class with the highest score. Returns a
-// factor if the outputs contain all classes.
+// Returns the class of each row: the only class in `classes`, or the class with the highest score.
+// Returns a factor if the outputs contain the names of all classes.
 SEXP class_of_rows(SEXP values, R_xlen_t n) {
   SEXP classes = list_element(values, "classes"), scores = list_element(values, "scores");
   SEXP all = list_element(values, "all_classes");
@@ -146,7 +147,7 @@ SEXP served_table(SEXP values) {
   const R_xlen_t n = common_row_count(values);
   Rcpp::Shield<SEXP> classes(class_of_rows(values, n)),
       outputs(Rf_getAttrib(values, R_NamesSymbol));
-  // .pred_class replaces an output with the same name.
+  // Omits an output with the name .pred_class, because the predicted class gets this column.
   std::vector<R_xlen_t> output_indices;
   for (R_xlen_t i = 0; i < Rf_xlength(values); ++i) {
     if (!equals_ascii(STRING_ELT(outputs, i), kClassColumn)) output_indices.push_back(i);

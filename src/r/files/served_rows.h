@@ -6,11 +6,12 @@
 namespace runhooks {
 namespace r {
 
-// An output without a row dimension is repeated for each row. Results are not protected.
+// Outputs without a row dimension are repeated for each row. Results are not protected from R's
+// collector.
 
-// A tibble with a list column per output, and `.pred_class` for classifiers.
+// Returns a tibble with a list column per output, and `.pred_class` for classifiers.
 SEXP served_table(SEXP values);
-// One list per row.
+// Returns a list with one named list per row.
 SEXP served_lists(SEXP values);
 
 }  // namespace r

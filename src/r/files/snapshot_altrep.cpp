@@ -37,7 +37,7 @@ Files files_from_r(SEXP list) {
   return files;
 }
 
-// Saves a checkpoint to `scratch` if a training runs in the folder. Deletes it on destruction.
+// Saves a checkpoint to `scratch` if a training runs in the folder. The destructor deletes it.
 class TrainingSnapshot {
  public:
   TrainingSnapshot(const std::string& folder, const std::string& scratch) : scratch_(scratch) {
@@ -54,14 +54,14 @@ class TrainingSnapshot {
     } catch (const Error&) {  // R deletes its temporary directory at exit
     }
   }
-  // "" if the newest checkpoint of the directory is current.
+  // Returns the path of the saved checkpoint, or "" if the newest one of the directory is current.
   const std::string& checkpoint() const { return checkpoint_; }
 
  private:
   std::string scratch_, checkpoint_;
 };
 
-// The size limit from options(runhooks.carried_mb = ).
+// Returns the size limit in bytes that options(runhooks.carried_mb = ) sets; by default 10 MB.
 uint64_t max_snapshot_bytes() {
   const double option = Rf_asReal(Rf_GetOption1(Rf_install("runhooks.carried_mb")));
   const double limit = (option >= 0 ? option : 10) * 1024 * 1024;
@@ -69,7 +69,7 @@ uint64_t max_snapshot_bytes() {
 }
 
 // Returns the files, or an empty list if the folder has no checkpoint. R calls this method
-// directly. It therefore raises R errors like an exported function; R must not write an incomplete
+// directly, so it raises R errors like an exported function. An error also prevents an incomplete
 // snapshot.
 SEXP serialized_state(SEXP x) {
   BEGIN_RCPP
@@ -84,7 +84,7 @@ SEXP serialized_state(SEXP x) {
   END_RCPP
 }
 
-// Returns the list of files. The default method would add attributes to it.
+// Returns the list of files unchanged. R's default method would add attributes to it.
 SEXP unserialize(SEXP, SEXP state, SEXP, int, int) { return state; }
 
 R_xlen_t length(SEXP) { return 0; }
@@ -114,8 +114,8 @@ void init_snapshot_class(DllInfo* library) {
   snapshot_class() = type;
 }
 
-// An object that R serializes as the files of the newest checkpoint. The variable values are
-// included if `all` is true or if they are small.
+// Returns an object that R serializes as the files of the newest checkpoint. They include the
+// variable values if `all` is true or if the values are small.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_snapshot_files(Text folder, Text scratch, bool all) {
   return guarded_entry([&]() -> SEXP {

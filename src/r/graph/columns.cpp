@@ -108,7 +108,7 @@ SEXP cpp_column_check(SEXP spec) {
 // [[Rcpp::export(rng = false)]]
 bool cpp_is_normalizing() { return is_normalizer_running(); }
 
-// The number of buckets of a categorical column; NA for other columns.
+// Returns the number of buckets of a categorical column; NA for other columns.
 // [[Rcpp::export(rng = false)]]
 double cpp_column_buckets(SEXP spec) {
   return guarded_entry([&]() -> double {

@@ -11,7 +11,8 @@ namespace r {
 
 namespace {
 
-// The closure takes and returns a list of tensors. Its operations are added to the FuncGraph.
+// Makes a function builder from an R closure that takes and returns a list of tensors. The builder
+// adds the operations of the closure to the FuncGraph.
 FunctionBuilder builder_from_r(SEXP closure) {
   return [closure](FuncGraph& graph, const std::vector<Output>& arguments) {
     const DefaultGraph scope(graph.shared_from_this());
@@ -21,8 +22,9 @@ FunctionBuilder builder_from_r(SEXP closure) {
   };
 }
 
-// tf.custom_gradient. The R closure takes the gradients of the first `num_results` inputs, which
-// are results of a function, and returns the gradients of the remaining inputs.
+// The gradient of an op that cpp_with_gradient() adds for tf.custom_gradient(). The op's inputs are
+// the `num_results` results of a user's function, followed by the inputs of this function. The R
+// closure takes the gradients of the results and returns the gradients of the function's inputs.
 class RGradient : public GradientOverride {
  public:
   RGradient(Graph& graph, SEXP closure, size_t num_results)
@@ -66,7 +68,8 @@ SEXP cpp_cond(SEXP pred, SEXP true_fn, SEXP false_fn, Text name) {
   });
 }
 
-// Both functions take and return lists of tensors. `shapes`: NULL, or the shape invariants.
+// Adds a while loop. `cond` and `body` take and return lists of tensors. `shapes` is NULL, or the
+// list of shape invariants of the loop variables.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_while(SEXP cond,
                SEXP body,
@@ -90,7 +93,8 @@ SEXP cpp_while(SEXP cond,
   });
 }
 
-// `closure` takes the list of gradients of `results` and returns the gradients of `inputs`.
+// Returns the tensors `results` of a function of `inputs`, with another gradient: `closure` takes
+// the list of gradients of `results` and returns the gradients of `inputs`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   return guarded_entry([&]() -> SEXP {
@@ -106,7 +110,7 @@ SEXP cpp_with_gradient(SEXP results, SEXP inputs, SEXP closure) {
   });
 }
 
-// The trainable variables that the tensors depend on, ignoring paths through `stops`.
+// Returns the trainable variables on which the tensors depend, ignoring paths through `stops`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variables_in_ancestors(SEXP tensors, SEXP stops) {
   return guarded_entry([&]() -> SEXP {

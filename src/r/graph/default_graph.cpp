@@ -7,7 +7,7 @@ namespace r {
 
 namespace {
 
-// The default graph when the stack is empty.
+// Returns the default graph that is used while the stack is empty.
 std::shared_ptr<Graph>& global_graph() {
   static auto* graph = new std::shared_ptr<Graph>;
   return *graph;
@@ -31,7 +31,7 @@ DefaultGraph::DefaultGraph(std::shared_ptr<Graph> graph)
   default_graphs().stack.push_back(std::move(graph));
   default_graphs().protected_size = default_graphs().stack.size();
 }
-// Also removes graphs that R code has left on the stack.
+// Removes the graph. Also removes the graphs above it, which R code has left on the stack.
 DefaultGraph::~DefaultGraph() {
   default_graphs().stack.resize(default_graphs().protected_size - 1);
   default_graphs().protected_size = outer_protected_size_;

@@ -24,7 +24,7 @@ namespace {
 struct GraphBinding {
   SEXP weak_ref = R_NilValue;
   SEXP pointer = R_NilValue;     // the external pointer in the R object
-  int collections_version = -1;  // of the cached collections
+  int collections_version = -1;  // collections_version() of the cached results
   int sessions = 0;              // see r_sessions_of()
   std::vector<std::unique_ptr<GraphClosure>> closures;
   ~GraphBinding() {
@@ -47,7 +47,7 @@ enum PreservedElement { kHandles, kCollections, kOuter, kFunctions, kNumPreserve
 
 SEXP preserved_of(const Graph& graph) { return R_ExternalPtrProtected(binding_of(graph).pointer); }
 
-// The handles of an operation: a list of operation, variable, output 0, output 1, ...
+// Returns the handles of an operation: a list of operation, variable, output 0, output 1, ...
 SEXP handles_of(const Operation& op) {
   SEXP by_operation = VECTOR_ELT(preserved_of(op.graph()), kHandles);
   const R_xlen_t id = op.id();
@@ -94,7 +94,7 @@ SEXP item_to_r(const CollectionItem& item) {
   return saver_handle(std::static_pointer_cast<Saver>(std::get<std::shared_ptr<void>>(item)));
 }
 
-// The graphs since the last garbage collection, weighted by their size.
+// The number of graphs created since the last garbage collection, weighted by their size.
 constexpr int kLargeGraphWeight = 4, kSmallGraphWeight = 1;
 int graph_weight_since_gc = 0;
 bool is_gc_watched = false;
@@ -273,8 +273,8 @@ SEXP collection_to_r(const std::vector<CollectionItem>& items) {
 
 }  // namespace
 
-// Hooks request the same collection in every step. A pairlist that the external pointer protects
-// caches the results.
+// Caches the results, because hooks request the same collection in every step. The cache is a
+// pairlist that the graph's external pointer protects.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_graph_get_collection(SEXP graph, SEXP name, SEXP scope) {
   return guarded_entry([&]() -> SEXP {
@@ -369,7 +369,7 @@ bool is_list_arg(const ArgDef& arg) {
   return !arg.number_attr.empty() || !arg.type_list_attr.empty();
 }
 
-// The declared argument of input i. A list argument takes all inputs except those of later
+// Returns the declared argument of input i. A list argument takes all inputs except those of later
 // arguments. If all arguments are lists of the same length, each takes an equal number of inputs.
 const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
   const std::string number = def.inputs.empty() ? "" : def.inputs[0].number_attr;
@@ -391,16 +391,16 @@ const ArgDef& arg_of_input(const OpDef& def, size_t i, size_t num_inputs) {
                    ".");
 }
 
-// The default type of an integer input, such as an axis or a shape. R passes such numbers as
-// doubles.
+// Returns the default type of an integer input, such as an axis or a shape; otherwise kInvalid. R
+// passes such numbers as doubles.
 DType default_integer_dtype(const OpDef& def, const ArgDef& arg) {
   const AttrDef* attr = arg.type_attr.empty() ? nullptr : def.find_attr(arg.type_attr);
   const auto* dtype = attr ? std::get_if<DType>(&attr->default_value) : nullptr;
   return dtype && is_integer(*dtype) ? *dtype : DType::kInvalid;
 }
 
-// float32 for doubles that have no dimensions or the attribute "is_plain"; otherwise the declared
-// type or kInvalid.
+// Returns float32 for doubles without dimensions and for doubles with the attribute "is_plain".
+// Otherwise returns the type that np_array() has declared, or kInvalid.
 DType default_input_dtype(SEXP x) {
   if (holds_integer64(x)) return DType::kInt64;
   const bool is_plain = Rf_getAttrib(x, R_DimSymbol) == R_NilValue ||
@@ -502,7 +502,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name) {
   if (op->num_outputs() == 0) return operation_handle(op);
   if (op->num_outputs() == 1) return tensor_handle(op->output(0));
   Rcpp::List list(tensors_to_r(op->outputs()));
-  // The names are those of the op definition, unless one of its outputs is a list.
+  // The outputs get the names in the op definition, unless one of its outputs is a list.
   Rcpp::CharacterVector names;
   if (def.outputs.size() != static_cast<size_t>(op->num_outputs())) return list;
   for (const ArgDef& output : def.outputs) names.push_back(output.name);

@@ -41,7 +41,8 @@ void schedule_release() {
 
 GraphClosure::GraphClosure(Graph& graph, SEXP function) {
   const OwnedObjects::Scope global_list(nullptr);
-  // The threshold doubles, because a call of release_closures() per function would be quadratic.
+  // Calls release_closures() only when the number of functions has doubled: it visits all of them,
+  // so a call for each new function would take quadratic time.
   static size_t release_threshold = 0;
   if (preserved_closures().size() >= release_threshold) {
     release_closures();

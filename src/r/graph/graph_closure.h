@@ -28,30 +28,32 @@ class GraphClosure : public ObjectOwner {
   friend void release_closures();
   bool transfer_if_unowned();
 
-  // For functions of branches and loop bodies, the outermost graph.
+  // The graph. For functions in branches and loop bodies, the outermost graph.
   std::weak_ptr<Graph> graph_;
-  // The function is in the protected slot of an external pointer, the cell.
+  // The "cell" is an external pointer whose protected slot contains the function.
   Preserved weak_;  // a weak reference to the cell
   Preserved root_;  // the cell; empty after the transfer
 };
 
-// An R function that lives as long as the graph.
+// Makes an R function that lives as long as the graph.
 RFunctionPtr function_of_graph(Graph& graph, SEXP function);
 void transfer_to(Graph& graph, const NewFunctions& functions);
 
 // Preserves an object, such as a dataset that the graph reads, as long as the graph lives.
 void preserve_with_graph(Graph& graph, SEXP object);
 
-// For graphs that no C++ object owns, transfers their functions to the R objects of the graphs.
+// Transfers the functions of all graphs that no C++ object owns to the R objects of these graphs.
 void release_closures();
 
 // --- r/graph/graph.cpp
 
 // Whether the graph has a live R object.
 bool has_object(const Graph& graph);
-// Requires an R object of the graph, whose external pointer then protects `object`.
+// Lets the external pointer in the R object of the graph protect `object`. The graph must have an
+// R object.
 void attach_to_graph(Graph& graph, SEXP object);
-// Number of sessions of the graph that R owns; each of them shares ownership of the graph.
+// Returns the number of sessions of the graph that R owns. Each of them shares ownership of the
+// graph.
 int& r_sessions_of(const Graph& graph);
 std::vector<std::unique_ptr<GraphClosure>>& closures_of(Graph& graph);
 

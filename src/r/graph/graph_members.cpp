@@ -48,7 +48,8 @@ SEXP cpp_operation_control_inputs(SEXP x) {
       [&] { return list_to_r(operation_of(x)->control_inputs(), operation_handle); });
 }
 
-// Data types become names, shapes numbers with NA for unknown dimensions.
+// Returns an attribute. A data type becomes its name. A shape becomes numbers, with NA for unknown
+// dimensions.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_operation_attr(SEXP x, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -6,7 +6,7 @@
 namespace runhooks {
 namespace r {
 
-// Needed for `%*%`, which before R 4.3 dispatches on S4 objects only.
+// Marks a handle as an S4 object: before R 4.3, `%*%` finds methods of S4 objects only.
 void mark_as_s4(SEXP handle);
 // Registers the methods; called before the first handle that users can access is created.
 void register_tensor_methods();

@@ -42,14 +42,14 @@ class DefaultGraph {
   size_t outer_protected_size_;
 };
 std::shared_ptr<Graph> default_graph();
-// The graph for an operation on a tensor of `graph`: the FuncGraph under construction inside of
-// `graph`, or `graph`.
+// Returns the graph to which an operation on a tensor of `graph` is added: the function graph that
+// is under construction inside `graph`, or `graph`.
 std::shared_ptr<Graph> graph_for(Graph& graph);
 
 // --- r/graph/optimizer.cpp: R functions of variables, and gradients
 
-// A regularizer or constraint; empty for NULL. The R function returns a tensor, or NULL for no
-// loss.
+// Makes a regularizer or constraint from an R function; empty for NULL. The R function returns a
+// tensor, or NULL if there is no loss.
 VariableTransform variable_transform_from_r(Graph& graph, SEXP x);
 Initializer initializer_from_r(Graph& graph, SEXP x);
 // R represents sparse gradients by lists of class tensorflow.indexed_slices.
@@ -66,7 +66,7 @@ SEXP create_op_from_r(const OpDef& def, SEXP inputs, SEXP attrs, SEXP name);
 
 Feature feature_from_r(SEXP feature);
 SEXP feature_to_r(const Feature& feature);
-// One list for each feature that a column or a head reads.
+// Returns one list for each feature that a column or a head reads.
 SEXP reads_to_r(const std::vector<FeatureRead>& reads);
 
 }  // namespace r

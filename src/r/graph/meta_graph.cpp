@@ -101,7 +101,8 @@ SEXP cpp_message_bytes(Text text, Text message) {
   });
 }
 
-// Adds the nodes to the default graph. Returns the elements that `return_elements` names, or NULL.
+// Adds the nodes of a GraphDef to the default graph. Returns the tensors and operations that
+// `return_elements` names, or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text name, bool trust) {
   return guarded_entry([&]() -> SEXP {
@@ -124,7 +125,8 @@ SEXP cpp_import_graph_def(SEXP bytes, SEXP input_map, SEXP return_elements, Text
   });
 }
 
-// Adds a meta graph to the default graph. Returns a saver of its variables; NULL if it has none.
+// Adds a meta graph to the default graph. Returns a saver of its variables, or NULL if the meta
+// graph has no variables. `where` names the file in messages.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_import_meta_graph(SEXP bytes, Text import_scope, Text where, bool trust) {
   return guarded_entry([&]() -> SEXP {

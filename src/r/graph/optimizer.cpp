@@ -137,7 +137,7 @@ Gradient gradient_from_r(SEXP x) {
 }  // namespace r
 }  // namespace runhooks
 
-// A reference variable, like tf.Variable in TensorFlow 1.x.
+// Adds a reference variable, like tf.Variable in TensorFlow 1.x.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts collections, SEXP more) {
   return guarded_entry([&]() -> SEXP {
@@ -154,9 +154,9 @@ SEXP cpp_variable_new(SEXP initial_value, Text name, bool trainable, Texts colle
   });
 }
 
-// tf.get_variable(). `initializer` is NULL, a specification (a list with `type`), a tensor, or a
-// function of shape and type name that returns a tensor. `more` is a list of regularizer,
-// constraint, use_resource and is_full, which is TRUE if `name` includes the scope.
+// Like tf.get_variable(). `initializer` is NULL, a specification (a list with `type`), a tensor, or
+// a function of shape and type name that returns a tensor. `more` is a list of regularizer,
+// constraint, use_resource and is_full. is_full is TRUE if `name` includes the scope.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_get(Text name,
                       SEXP shape,
@@ -290,7 +290,7 @@ SEXP cpp_optimizer_apply_gradients(
     const VariablePtr step = global_step == R_NilValue ? nullptr : variable_of(global_step);
     const auto target = graph_for(pairs[0].variable->graph());
     Graph& graph = *target;
-    // R functions of the optimizer add operations to the default graph.
+    // An optimizer that is written in R adds operations to the default graph.
     const DefaultGraph scope(target);
     return operation_handle(
         optimizer_for(graph, spec, state)
@@ -298,7 +298,7 @@ SEXP cpp_optimizer_apply_gradients(
   });
 }
 
-// NULL if the optimizer has no slot of this name for the variable.
+// Returns the slot variable `name` of a variable, or NULL if the optimizer has no such slot.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_optimizer_slot(SEXP state, SEXP variable, Text name) {
   return guarded_entry([&]() -> SEXP {

@@ -28,7 +28,8 @@ class RTensorFunction : public TensorFunction {
   }
 
  private:
-  // call_tensor_function() returns a condition that controls the loop as a value.
+  // Throws the condition that the R function call_tensor_function() has caught and returned. Only
+  // conditions that control the loop, such as the end of the data, are returned in this way.
   static void throw_raised(SEXP result) {
     if (!Rf_inherits(result, "runhooks_raised")) return;
     const std::string kind = string_from_r(VECTOR_ELT(result, 1));

@@ -43,7 +43,8 @@ std::vector<Operation*> control_inputs_from_r(SEXP list) {
   return ops;
 }
 
-// A variable getter in R. It gets functions among the options, such as an initializer, as handles.
+// A variable getter that calls an R function. Passes options that are C++ functions, such as an
+// initializer, as handles.
 struct RGetter {
   RFunctionPtr function;
   VariableGetterResult operator()(Graph& graph,
@@ -81,7 +82,7 @@ std::shared_ptr<Graph> graph_or_default(SEXP graph) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// Returns the full name of the scope, with a trailing "/".
+// Opens a name scope. Returns its full name with a trailing "/".
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_name(SEXP graph, Text name) {
   return guarded_entry([&] {
@@ -94,9 +95,9 @@ std::string cpp_scope_open_name(SEXP graph, Text name) {
   });
 }
 
-// `reuse`: "never", "always", "auto", "unique", or "" to inherit. `defaults` of variables are
-// initializer, regularizer, constraint, dtype, use_resource, partitioner and getter; NULL inherits.
-// With `is_absolute`, reopens the scope of this full name.
+// Opens a variable scope. `reuse` is "never", "always", "auto", "unique", or "" to inherit. The
+// `defaults` of variables are initializer, regularizer, constraint, dtype, use_resource,
+// partitioner and getter; NULL inherits. With `is_absolute`, reopens the scope with this full name.
 // [[Rcpp::export(rng = false)]]
 std::string cpp_scope_open_variables(
     SEXP graph, Text name, Text reuse, SEXP defaults, bool is_absolute) {
@@ -152,7 +153,7 @@ SEXP cpp_scope_getter() {
   });
 }
 
-// The names of the functions in the options: "initializer", "regularizer", "constraint".
+// Returns the names of the options that are functions: "initializer", "regularizer", "constraint".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_names(SEXP handle) {
   return guarded_entry([&]() -> SEXP {
@@ -165,8 +166,8 @@ SEXP cpp_variable_option_names(SEXP handle) {
   });
 }
 
-// Calls a function of the options by name: an initializer with shape and type, others with a
-// tensor.
+// Calls an option that is a function. An initializer is called with the shape `x` and the type
+// `dtype`, other options with the tensor `x`.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_variable_option_call(SEXP handle, Text name, SEXP x, SEXP dtype) {
   return guarded_entry([&]() -> SEXP {
@@ -201,7 +202,7 @@ void cpp_variable_scope_reuse() {
       [&] { default_graph()->variables().current().reuse = VariableStore::Reuse::kAlways; });
 }
 
-// `inputs` is a list; NULL clears outer control dependencies.
+// Opens a scope of control dependencies. `inputs` is a list; NULL clears outer dependencies.
 // [[Rcpp::export(rng = false)]]
 void cpp_scope_open_control(SEXP graph, SEXP inputs) {
   guarded_entry([&] {

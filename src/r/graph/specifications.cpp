@@ -46,7 +46,7 @@ class Table {
   Rcpp::CharacterVector names_;
 };
 
-// An argument of a constructor.
+// An argument of a constructor: a row of the tables.
 struct Row {
   std::string endpoint, type, summary, family, mode;
   const ArgSpec* spec;
@@ -97,7 +97,8 @@ SEXP part_to_r(const ModelPart& part) {
 
 }  // namespace
 
-// One row per argument, of all types or of one type. Arguments of estimators have a family
+// Returns a table with one row per constructor argument, of all types or of `type`. `what` is the
+// kind of object, such as "hook". Arguments of estimators have a family
 // ("linear", "deep", ...) and a mode ("regression", "classification"; empty if the head decides).
 // "affects_checkpoints" marks arguments that must agree with the model directory.
 // [[Rcpp::export(rng = false)]]
@@ -124,7 +125,7 @@ SEXP cpp_specs(Text what, Text type) {
   });
 }
 
-// The endpoints of a kind ("hook_x, train.XHook"), named by type.
+// Returns the public names of the constructors of a kind ("hook_x, train.XHook"), named by type.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_endpoints(Text what) {
   return guarded_entry([&]() -> SEXP {

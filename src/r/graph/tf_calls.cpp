@@ -44,7 +44,7 @@ uint64_t seed_from_r() {
 
 [[maybe_unused]] const bool seeds_are_from_r = (set_seed_source(seed_from_r), true);
 
-// An op or a graph function with an endpoint below `tf`.
+// An op, or a function that adds several ops, with a name below `tf`.
 struct Symbol {
   Signature signature;
   const OpDef* op = nullptr;
@@ -91,10 +91,11 @@ struct BoundArgument {
   SEXP value;
   bool is_default;
 };
-// The arguments in the order of the call, with the core's names.
+// Arguments in the order of the call, with the core's names.
 using Bindings = std::vector<std::pair<std::string, BoundArgument>>;
 
-// Maps arguments to the core's names. If aliases share a target, the non-default value wins.
+// Maps arguments to the core's names. If two arguments are aliases of one name, the value that is
+// not the default wins.
 Bindings bind_arguments(const Signature& signature, SEXP argument_list, const std::string& owner) {
   Bindings bindings;
   const RList arguments(argument_list, "the arguments of a function");
@@ -159,7 +160,7 @@ void append_input(std::vector<Rcpp::RObject>& inputs,
   const bool is_plain_list =
       TYPEOF(x) == VECSXP && (!Rf_isObject(x) || Rf_inherits(x, "tensorflow.shape"));
   if (!is_list && is_plain_list) {
-    // A list in place of a tensor is a shape, or tensors to stack.
+    // A list where the op expects one tensor is a shape, or a list of tensors to stack.
     Rcpp::Shield<SEXP> value(call_internal("list_as_input", {x}));
     inputs.emplace_back(SEXP(value));
     return;
@@ -180,7 +181,7 @@ void append_input(std::vector<Rcpp::RObject>& inputs,
   }
 }
 
-// tf.identity() of IndexedSlices: the identities of its tensors.
+// Computes tf.identity() of IndexedSlices, which is the identity of each of its tensors.
 SEXP identity_of_slices(SEXP rows, const std::string& name) {
   Gradient copy = gradient_from_r(rows);
   const auto graph = graph_for(copy.values.graph());
@@ -211,7 +212,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
   }
   SEXP name = R_NilValue;
   for (const auto& [target, bound] : bindings) {
-    // clang cannot capture a structured binding
+    // The explicit capture is needed, because clang cannot capture a structured binding.
     const auto has_target_name = [&target_name = target](const ArgDef& arg) {
       return arg.name == target_name;
     };
@@ -234,7 +235,7 @@ SEXP call_op(const OpDef& def, const Bindings& bindings, const std::string& owne
 
 }  // namespace
 
-// `given` is a named list of the arguments of the call, with TensorFlow's names.
+// Calls the op or function `endpoint`. `given` is a list of arguments with TensorFlow's names.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_call(Text endpoint, SEXP given) {
   return guarded_entry([&]() -> SEXP {
@@ -250,7 +251,7 @@ SEXP cpp_tf_call(Text endpoint, SEXP given) {
   });
 }
 
-// The signatures of all endpoints below `tf` as R code: "x, name = NULL".
+// Returns the signatures of all endpoints below `tf` as R code: "x, name = NULL".
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_tf_symbols() {
   return guarded_entry([&]() -> SEXP {
@@ -260,7 +261,7 @@ SEXP cpp_tf_symbols() {
       std::vector<std::string> parameters;
       for (const ArgSpec& argument : symbol.signature.arguments) {
         const bool has_default = !argument.fallback.empty();
-        // names with a leading underscore need backticks in R
+        // Names with a leading underscore need backticks in R.
         const bool is_quoted = argument.name[0] == '_';
         const std::string quoted_name = is_quoted ? "`" + argument.name + "`" : argument.name;
         parameters.push_back(quoted_name + (has_default ? " = " + argument.fallback : ""));

@@ -45,7 +45,8 @@ void write_metadata_from_r(SEXP input, const std::string& folder) {
   RunFolder::write_metadata(folder, plain_from_r(metadata, "The model metadata", "metadata"));
 }
 
-// `build` is an R function of the mode. In training its result may contain model metadata.
+// Makes an input function from the R function `build`, whose argument is the mode. In training, its
+// result may contain metadata, which are written to the model directory `folder`.
 InputFn input_fn_from_r(SEXP build, const std::string& folder) {
   auto function = std::make_shared<Preserved>(function_from_r(build, "the input"));
   return [function, folder](Graph& graph, Mode mode) -> ModelInput {
@@ -76,7 +77,8 @@ SEXP labels_to_r(const ModelInput& input) {
   return named_tensors_to_r({input.named_labels.begin(), input.named_labels.end()});
 }
 
-// Adds the metrics of an R function (add_metrics()), which replace metrics of the same names.
+// Adds the metrics that an R function of add_metrics() returns. They replace metrics of the same
+// names.
 void add_metrics_of_function(SEXP function, const ModelInput& input, EstimatorSpec& spec) {
   Rcpp::Shield<SEXP> features(input_features_to_r(input)), labels(labels_to_r(input));
   Rcpp::Shield<SEXP> predictions(named_tensors_to_r(spec.predictions));
@@ -98,8 +100,8 @@ void add_metrics_of_function(SEXP function, const ModelInput& input, EstimatorSp
   }
 }
 
-// The arguments of a canned estimator. They have no owner, so that errors show the constructor
-// call.
+// Returns the arguments of a canned estimator. Removes their owner from messages, because R shows
+// the constructor call.
 std::shared_ptr<Args> estimator_args(SEXP spec) {
   const auto args = args_from_r(spec, "the estimator");
   args->set_owner("");
@@ -153,7 +155,7 @@ PlainFields record_fields_from_r(SEXP about) {
   return fields;
 }
 
-// The core model that all calls of one R model share.
+// The C++ objects of a model, which all calls of train(), predict() etc. for one R object share.
 struct CachedModel {
   ModelFn model_fn;
   std::shared_ptr<Head> head;        // NULL for custom models
@@ -227,7 +229,7 @@ void check_canned_model(SEXP spec) {
   make_canned_model(args->text("type"), *args);
 }
 
-// A named list of arrays; NULL at the end.
+// Returns a batch of predictions as a named list of arrays; NULL at the end.
 SEXP next_batch_to_r(Predictions& predictions) {
   std::vector<Tensor> batch;
   if (!predictions.next(&batch)) return R_NilValue;
@@ -261,7 +263,7 @@ ModelInput model_input_from_r(SEXP result) {
   SEXP r_input = parts.find("given");
   if (r_input != R_NilValue) {
     input.r_object = std::make_shared<const Preserved>(r_input);
-    // The endpoint "labels", which hooks can fetch.
+    // Sets the labels, so that hooks can fetch the endpoint "labels".
     SEXP labels = RList(r_input, "the result of an input function").find("labels");
     if (is_tensor(labels)) input.labels = tensor_of(labels);
     return input;
@@ -363,8 +365,9 @@ SEXP cpp_estimator_evaluate(SEXP spec,
   });
 }
 
-// Returns the list of all batches, or a handle if `all` is false. The attribute `checkpoint` is the
-// ID of the cached checkpoint, if one is cached. With `together`, each process predicts its shard.
+// Predicts. Returns the list of all batches, or a handle if `all` is false. The attribute
+// `checkpoint` of the list is the ID of the checkpoint in the cache, if there is one. With
+// `together`, each process predicts its shard.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_predict(SEXP spec,
                            SEXP config,
@@ -411,7 +414,8 @@ void cpp_predictions_close(SEXP pointer) {
   guarded_entry([&] { from_handle<Predictions>(pointer, kPredictions)->close(); });
 }
 
-// Returns NULL unless a session that trains in `folder` is ahead of the newest checkpoint.
+// Saves a checkpoint to `scratch` and returns its path if a session that trains in `folder` is
+// ahead of the newest checkpoint; otherwise returns NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_save_active_training(Text folder, Text scratch) {
   return guarded_entry([&]() -> SEXP {
@@ -453,7 +457,7 @@ void cpp_head_check(SEXP head) {
   });
 }
 
-// The properties of a model that must match its model directory: groups of named texts.
+// Returns the properties of a model that must match its model directory: groups of named texts.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_model_signature(SEXP spec) {
   return guarded_entry([&]() -> SEXP {
@@ -461,7 +465,7 @@ SEXP cpp_model_signature(SEXP spec) {
   });
 }
 
-// The names of the bias and weight variables of a linear model in checkpoints; NULL for other
+// Returns the names of a linear model's bias and weight variables in checkpoints; NULL for other
 // models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_coefficients(SEXP spec) {

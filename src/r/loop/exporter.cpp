@@ -20,7 +20,8 @@ SEXP cpp_exporter(Text type, SEXP args, Text owner) {
   });
 }
 
-// `earlier` is an R function that maps a file pattern to a list of named lists.
+// `earlier` is an R function of a file pattern. It returns the metrics of previous evaluations, a
+// list of named lists.
 // [[Rcpp::export(rng = false)]]
 bool cpp_exporter_should_export(SEXP exporter, Text model_dir, SEXP metrics, bool is_final, SEXP earlier) {
   return guarded_entry([&] {

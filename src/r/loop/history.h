@@ -7,7 +7,7 @@
 namespace runhooks {
 namespace r {
 
-// list(step, losses, input). Not protected.
+// Returns list(step, losses, input), which is not protected from R's collector.
 SEXP history_to_r(const History& history);
 
 }  // namespace r

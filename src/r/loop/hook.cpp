@@ -21,7 +21,8 @@ SEXP list_element(SEXP list, const char* name) { return RList(list, "a hook").fi
 
 namespace {
 
-// Method calls have symbols as arguments, so that errors show `after_run(context, values)`.
+// The arguments of method calls are symbols instead of values, so that the call in an error message
+// is short: `after_run(context, values)`.
 struct Symbols {
   SEXP context = Rf_install("context");
   SEXP values = Rf_install("values");
@@ -39,7 +40,7 @@ const Symbols& hook_symbols() {
 
 class RHook;
 
-// Hooks whose on_error() R must call later, because no R code may run while an R jump unwinds.
+// Hooks whose on_error() has to be called later, because no R code may run while an R jump unwinds.
 std::vector<std::shared_ptr<RHook>>& hooks_with_errors() {
   static auto* hooks = new std::vector<std::shared_ptr<RHook>>;
   return *hooks;
@@ -159,7 +160,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
   }
 
  private:
-  // The name of the only tensor of a hook state.
+  // The name of the tensor that contains the whole state of a hook as plain data.
   static constexpr const char* kPlainState = "plain";
   static bool is_absent(SEXP methods, const char* method) {
     SEXP absent = list_element(methods, "absent");
@@ -201,7 +202,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rcpp::Shield<SEXP> code(call_internal("hook_code", {methods}));
     return str_cat(kUnnamedState, " ", std::to_string(fingerprint64(string_from_r(code))));
   }
-  // For calls while an interrupt unwinds. Throws errors as Error, without reporting them in R.
+  // Calls a method while an interrupt unwinds. Throws errors as Error, without reporting them in R.
   SEXP call_swallowing_errors(SEXP method_call) {
     Rcpp::Shield<SEXP> swallowing_call(Rf_lang2(Rf_install("value_or_error"), method_call));
     SEXP result = call(swallowing_call);
@@ -261,7 +262,7 @@ class RHook : public RunHook, public std::enable_shared_from_this<RHook> {
     Rf_defineVar(hook_symbols().stop_requested, flag, context_.get());
   }
 
-  // Not protected.
+  // The result is not protected from R's collector.
   static SEXP metadata_to_r(const RunMetadata& metadata) {
     Rcpp::Shield<SEXP> list(named_list({"step_stats"}));
     Rcpp::Shield<SEXP> classes(text_to_r("runhooks_run_metadata"));
@@ -334,7 +335,7 @@ class RFeedSource : public FeedSource {
   Preserved function_;
 };
 
-// The user's scaffold, or a scaffold with the user's saver.
+// Returns the user's scaffold, a new scaffold with the user's saver, or NULL.
 std::shared_ptr<Scaffold> scaffold_of_hook(SEXP hook) {
   if (const auto scaffold = scaffold_of(list_element(hook, "scaffold"))) return scaffold;
   const auto saver = saver_of(list_element(hook, "saver"));
@@ -344,9 +345,10 @@ std::shared_ptr<Scaffold> scaffold_of_hook(SEXP hook) {
   return scaffold;
 }
 
-// Arguments that only bindings can read are set to true, so that they count as specified.
+// Converts the arguments of a hook. Only R code can read environments and listeners, so they become
+// `true`: the core then knows that they were specified.
 std::shared_ptr<Args> hook_args_from_r(SEXP hook) {
-  // Without an owner, because the caller adds it to messages.
+  // The arguments have no owner for messages, because the caller adds it.
   auto args = std::make_shared<Args>();
   const RList fields(hook, "a hook");
   for (R_xlen_t i = 0; i < fields.size(); ++i) {
@@ -442,7 +444,7 @@ using namespace runhooks::r;
 
 namespace {
 
-// NULL outside of runs.
+// Returns the context of the current run; NULL outside of runs.
 RunContext* context_of(SEXP pointer) {
   const bool is_over = is_handle(pointer, kContext) && !R_ExternalPtrAddr(pointer);
   return is_over ? nullptr : static_cast<RunContext*>(handle_address(pointer, kContext));
@@ -461,13 +463,14 @@ SEXP cpp_history_read(SEXP record) {
       [&]() -> SEXP { return history_to_r(*from_handle<History>(record, kHistory)); });
 }
 
-// Faster than structure() in R; hooks call this function in every step.
+// In C++ because hooks call this function in every step, and structure() in R is slower.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run_args(SEXP fetches, SEXP feed_dict, SEXP options) {
   return run_args_to_r(fetches, feed_dict, options);
 }
 
-// The run arguments of the caller: the R object, or the fetches if the core is the caller.
+// Returns the arguments of the run without those of hooks: the R object of the caller, or the
+// fetches if the core is the caller.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_original_args(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {
@@ -483,8 +486,8 @@ SEXP cpp_context_original_args(SEXP pointer) {
   });
 }
 
-// c(rows, epoch, seconds spent waiting) of the session's dataset; NA without a dataset or outside
-// of runs.
+// Returns c(rows, epoch, seconds spent waiting) for the session's dataset; NA without a dataset or
+// outside of runs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_context_progress(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {
@@ -500,7 +503,8 @@ SEXP cpp_context_progress(SEXP pointer) {
   });
 }
 
-// For each hook of a failed loop since the last call: list(on_error, session, label).
+// Returns list(on_error, session, label) for each hook of the loops that have failed since the last
+// call.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_take_failed_hooks() {
   std::vector<std::shared_ptr<RHook>> hooks;
@@ -517,7 +521,7 @@ void cpp_context_request_stop(SEXP pointer) {
       [&] { static_cast<RunContext*>(handle_address(pointer, kContext))->request_stop(); });
 }
 
-// `condition` is NULL or is raised when the loop ends.
+// Requests a stop. `condition`, if it is not NULL, is raised when the loop ends.
 // [[Rcpp::export(rng = false)]]
 void cpp_coordinator_request_stop(SEXP pointer, SEXP condition, Text kind) {
   guarded_entry([&] {

@@ -16,7 +16,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// R_CheckUserInterrupt() checks time limits only in every sixth call.
+// R_CheckUserInterrupt() checks time limits only in every sixth call, so it is called six times.
 constexpr int kChecksPerLimit = 6;
 
 // Whether to check the time limits, at most every 50 ms.
@@ -28,8 +28,8 @@ bool are_limits_due() {
   return is_due;
 }
 
-// Limits the rate of polls, because R_CheckUserInterrupt() is expensive compared with a small step.
-// Polls after R code has run, and otherwise about once per millisecond.
+// Whether to poll: after R code has run, and otherwise about once per millisecond. Limits the rate,
+// because R_CheckUserInterrupt() is expensive compared with a small step.
 bool is_poll_due() {
   constexpr int64_t kMinTicks = 500 * 1000;
   static int64_t last = 0;
@@ -37,7 +37,7 @@ bool is_poll_due() {
   const int64_t now = now_ticks();
   if (now - last >= 0 && now - last < kMinTicks && calls == calls_of_r()) return false;
   last = now;
-  calls = calls_of_r() + 1;  // including the check itself
+  calls = calls_of_r() + 1;  // + 1, because the check itself is a call
   return true;
 }
 

@@ -23,7 +23,7 @@ class RListener : public CheckpointListener {
   void end(Session& session, int64_t step) override { call("end", session, step); }
 
  private:
-  // Truth values as in Python: TRUE, a non-zero number or a non-empty string.
+  // Whether a value counts as true, as in Python: TRUE, a non-zero number or a non-empty string.
   static bool is_true(SEXP x) {
     if (TYPEOF(x) == STRSXP) return !equals_ascii(STRING_ELT(x, 0), "");
     return Rf_isNumeric(x) || Rf_isLogical(x) ? Rf_asLogical(x) == TRUE : false;

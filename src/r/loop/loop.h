@@ -12,16 +12,16 @@ namespace r {
 
 // --- r/loop/hook.cpp
 
-// Throws unless `hook` is a hook. `label` is its name in messages and checkpoints.
+// Converts a hook; throws for other objects. `label` is its name in messages and checkpoints.
 HookPtr hook_from_r(SEXP hook, const std::string& label);
-// `scaffold` is set in checkpoint saver hooks that have no scaffold.
+// Converts hooks. Checkpoint saver hooks that have no scaffold get `scaffold`.
 HookList hooks_from_r(SEXP hooks, const std::shared_ptr<Scaffold>& scaffold = nullptr);
 std::vector<ListenerPtr> listeners_from_r(SEXP listeners);
 
 // --- r/loop/estimator.cpp
 
 Estimator estimator_from_r(SEXP spec, SEXP config);
-// The model's cache, or NULL if it caches nothing between calls.
+// Returns the graph cache of a model, or NULL if the model caches nothing between calls.
 std::shared_ptr<ModelGraphCache> graph_cache_of(SEXP model);
 // `result` is list(features, labels), or list(given = <any R object>) for a custom model function.
 ModelInput model_input_from_r(SEXP result);
@@ -29,7 +29,7 @@ HookPtr in_memory_evaluator_from_r(SEXP hook);
 
 // --- r/loop/model_fn.cpp
 
-// The R function takes ModelInput::r_object and the mode.
+// Makes a model function that calls an R function with ModelInput::r_object and the mode.
 ModelFn custom_model_from_r(const RFunctionPtr& function);
 
 // --- r/loop/interrupt.cpp

@@ -23,7 +23,7 @@ struct MonitoredBinding {
   int num_graph_owners = 0;  // shared pointers to the graph in the session
 
   ~MonitoredBinding() { release(); }
-  // Adds the shared pointers to r_sessions_of(), as for plain sessions.
+  // Adds the session's shared pointers to its graph to r_sessions_of() (r/graph/graph_closure.h).
   void count_graph_owners(const Graph& graph, long before) {
     num_graph_owners =
         static_cast<int>(session->graph().shared_from_this().use_count() - 1 - before);
@@ -89,7 +89,8 @@ Operation* operation_argument(SEXP x) { return is_tensor(x) ? tensor_of(x).op : 
 using namespace runhooks;
 using namespace runhooks::r;
 
-// `creator`: a list of type and arguments; `scaffold`: a handle or NULL.
+// Makes a monitored session. `creator` is a list of the type and arguments of a session creator;
+// `scaffold` is a handle or NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   return guarded_entry([&]() -> SEXP {
@@ -117,7 +118,8 @@ SEXP cpp_monitored_new(SEXP creator, SEXP scaffold, SEXP hooks, bool recovers) {
   });
 }
 
-// `request` is a value of cpp_session_run_args(). A run in a step function does not recover.
+// Runs a step. `request` is a value of cpp_session_run_args(). With `in_step`, the run is part of a
+// step function and does not recover from the loss of the session.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_monitored_run(SEXP pointer, SEXP request, SEXP run_metadata, bool in_step) {
   return guarded_entry([&]() -> SEXP {
@@ -145,8 +147,8 @@ SEXP cpp_monitored_session(SEXP pointer) {
   });
 }
 
-// Whether the monitored session can recover from this kind of condition. If so, closes the lost
-// session.
+// Returns whether the monitored session can recover from this kind of condition. If so, closes the
+// lost session, so that the next run creates a new one.
 // [[Rcpp::export(rng = false)]]
 bool cpp_monitored_close_if_recoverable(SEXP pointer, SEXP condition, Text kind) {
   return guarded_entry([&] {
@@ -236,7 +238,7 @@ void cpp_scaffold_finalize(SEXP scaffold) {
   guarded_entry([&] { from_handle<Scaffold>(scaffold, kScaffold)->finalize(*default_graph()); });
 }
 
-// list(init_op, local_init_op, summary_op); missing operations are NULL.
+// Returns list(init_op, local_init_op, summary_op); missing operations are NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_scaffold_parts(SEXP pointer) {
   return guarded_entry([&]() -> SEXP {

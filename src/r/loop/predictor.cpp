@@ -21,7 +21,7 @@ struct Predictor {
   uint64_t checkpoint;
   std::vector<std::string> features, keys;
   std::vector<DType> dtypes;
-  Preserved columns, levels;  // of each feature
+  Preserved columns, levels;  // lists with an element for each feature
   double max_rows;
 };
 const HandleKind kPredictor("runhooks_predictor");
@@ -33,7 +33,7 @@ bool are_logicals(SEXP x) {
 }
 
 bool are_numbers(SEXP x, DType dtype) {
-  // Doubles from this limit on round to infinity in float32.
+  // Doubles of at least this size round to infinity in float32.
   static const double kBeyondFloat32 = std::ldexp(1.0, 128) - std::ldexp(1.0, 103);
   if (Rf_isFactor(x)) return false;
   const R_xlen_t n = Rf_xlength(x);
@@ -49,7 +49,8 @@ bool are_numbers(SEXP x, DType dtype) {
   });
 }
 
-// Compares addresses, because R has one object per string. Accepts all strings if `levels` is NULL.
+// Whether all strings are levels; accepts all strings if `levels` is NULL. Compares addresses,
+// because R has one object per string.
 bool are_strings(SEXP strings, SEXP levels) {
   for (R_xlen_t i = 0; i < Rf_xlength(strings); ++i) {
     SEXP element = STRING_ELT(strings, i);
@@ -63,7 +64,8 @@ bool are_strings(SEXP strings, SEXP levels) {
   return true;
 }
 
-// Returns false for dimensions, classes other than factors, and missing, unknown or large values.
+// Converts a column. Returns false if it has dimensions, a class other than factor, or missing,
+// unknown or too large values.
 bool as_tensor(SEXP x, DType dtype, SEXP levels, Tensor* to) {
   if (Rf_isObject(x) && !Rf_isFactor(x)) return false;
   if (Rf_getAttrib(x, R_DimSymbol) != R_NilValue) return false;
@@ -77,7 +79,7 @@ bool as_tensor(SEXP x, DType dtype, SEXP levels, Tensor* to) {
   return fits_dtype;
 }
 
-// The element with this name; NULL if the name is missing or duplicated.
+// Returns the element with this name; NULL if the name is missing or duplicated.
 SEXP column_named(SEXP data, SEXP names, SEXP name) {
   SEXP column = nullptr;
   for (R_xlen_t i = 0; i < Rf_xlength(data); ++i) {
@@ -90,8 +92,9 @@ SEXP column_named(SEXP data, SEXP names, SEXP name) {
 
 }  // namespace
 
-// `checkpoint` is the attribute of cpp_estimator_predict(). `columns`, `dtypes` and `levels` (NULL:
-// any) describe the `features`, which are sorted by name. NULL if the model caches no graphs.
+// Makes a predictor, or returns NULL if the model caches no graphs. `checkpoint` is the ID that
+// cpp_estimator_predict() returned. `columns`, `dtypes` and `levels` (NULL: any) describe the
+// `features`, which are sorted by name.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictor_make(SEXP model,
                         Text folder,
@@ -128,8 +131,8 @@ SEXP cpp_predictor_make(SEXP model,
   });
 }
 
-// Predictions for the rows of `data` as a named list of arrays, or NULL if the regular path is
-// needed.
+// Returns predictions for the rows of `data` as a named list of arrays, or NULL if predict() has to
+// run a session loop.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_predictor_run(SEXP predictor, SEXP data) {
   return guarded_entry([&]() -> SEXP {

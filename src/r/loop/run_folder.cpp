@@ -9,7 +9,7 @@
 using namespace runhooks;
 using namespace runhooks::r;
 
-// State of a model directory. `writes` also tests whether it is writable.
+// Returns the state of a model directory. With `writes`, also tests whether it is writable.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_folder(Text path, bool writes) {
   return guarded_entry([&]() -> SEXP {
@@ -41,7 +41,7 @@ void cpp_write_metadata(Text folder, SEXP metadata) {
   });
 }
 
-// A named list for each run in the directory, oldest first.
+// Returns a named list for each run in the directory, oldest first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_run_rows(Text folder) {
   return guarded_entry([&]() -> SEXP { return list_to_r(run_rows(folder), plain_to_r); });

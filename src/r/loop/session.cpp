@@ -56,8 +56,8 @@ FetchTree::Node FetchTree::leaf(SEXP source, const Fetch& fetch) {
   return node;
 }
 
-// Looks up the name of an endpoint of the model, which may have several tensors, or of an element
-// of the graph.
+// Looks up a name. It names an endpoint of the model, which may have several tensors, or a tensor
+// or operation of the graph.
 FetchTree::Node FetchTree::named(SEXP name, Graph& graph) {
   const EndpointTensors& ends = endpoint(graph, utf8_of(name));
   if (ends.empty()) return leaf(name, fetch_by_name(utf8_of(name), graph));
@@ -108,7 +108,7 @@ FetchTree::Node FetchTree::parse(SEXP x, Graph& graph) {
 
 bool FetchTree::matches(SEXP structure) const { return node_matches(root_, structure); }
 
-// Compares handles and strings by address, because R has one object for each.
+// Compares handles and strings by address, because R has one object for each handle and string.
 bool FetchTree::node_matches(const Node& node, SEXP x) {
   if (node.source == x) return true;
   if (node.is_leaf || node.is_name)
@@ -328,7 +328,7 @@ const RunArgs* RequestedArgs::update(SEXP request, Graph& graph) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// A session that R owns. cpp_session_close() or R's garbage collector closes it.
+// Makes a session that R owns. cpp_session_close() or R's garbage collector closes it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_new(SEXP graph) {
   return guarded_entry([&]() -> SEXP {
@@ -346,7 +346,8 @@ SEXP cpp_session_new(SEXP graph) {
   });
 }
 
-// `run_metadata`: NULL or an environment for the results that the options request.
+// Runs a session. `run_metadata` is NULL, or an environment that receives the metadata that the
+// options request.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_session_run(SEXP pointer, SEXP fetches, SEXP feed_dict, SEXP options, SEXP run_metadata) {
   return guarded_entry([&]() -> SEXP {

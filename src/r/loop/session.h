@@ -19,7 +19,7 @@ class FetchTree {
   // True if `structure` has the same fetches and names.
   bool matches(SEXP structure) const;
   const std::vector<Fetch>& fetches() const { return fetches_; }
-  // Not protected.
+  // Returns the results in the structure of the fetches, not protected from R's collector.
   template <typename Results>
   SEXP results_to_r(const Results& result) const {
     return node_to_r(root_, [&result](size_t i) -> const Tensor& { return result(i); });
@@ -48,7 +48,8 @@ class FetchTree {
   Node root_;
 };
 
-// Converts R requests to RunArgs. An unchanged request costs only a comparison.
+// Converts the run arguments that R code requests to RunArgs. Reuses the result if the next request
+// is the same.
 class RequestedArgs {
  public:
   // `request` is a value of cpp_session_run_args(). NULL fetches nothing.
@@ -63,20 +64,21 @@ class RequestedArgs {
   RunArgs args_;
 };
 
-// feed_dict: NULL, a named list (tensor name -> value), or a value of dict().
+// Converts a feed dict: NULL, a list of values named by tensor, or the value of the R function
+// dict().
 Feeds feeds_from_r(SEXP feed_dict, Graph& graph);
-// The R object of a session. It may outlive the session and is closed then.
+// Returns the R object of a session. It may outlive the session, and then it counts as closed.
 SEXP session_handle(Session& session);
-// The coordinator of the session's loop. Its pointer is cleared with the session.
+// Returns the R object of the loop's coordinator. Its pointer is cleared when the session ends.
 SEXP coordinator_handle(Coordinator& coordinator, Session& session);
-// list(fetches, feed_dict, options) of class session_run_args.
+// Returns list(fetches, feed_dict, options) of class session_run_args.
 SEXP run_args_to_r(SEXP fetches, SEXP feed_dict, SEXP options);
 bool is_request(SEXP x);
 
 RunOptions run_options_from_r(SEXP options);
 SEXP run_options_to_r(const RunOptions& options);
 SEXP step_stats_to_r(const StepStats& stats);
-// Fills an environment from tf$RunMetadata(); NULL is ignored.
+// Stores the metadata in an environment that tf$RunMetadata() has created; ignores NULL.
 void fill_run_metadata(SEXP run_metadata, const RunMetadata& metadata);
 
 }  // namespace r

@@ -7,7 +7,7 @@
 #include "kernels/kernels.h"
 #include "r/values/guarded_entry.h"
 
-// Returns the number of threads, which the machine and OMP_THREAD_LIMIT may reduce.
+// Sets the number of threads and returns it. The machine and OMP_THREAD_LIMIT may reduce it.
 // [[Rcpp::export(rng = false)]]
 int cpp_set_threads(int threads, bool is_default) {
   runhooks::set_kernel_threads(
@@ -16,7 +16,7 @@ int cpp_set_threads(int threads, bool is_default) {
   return runhooks::kernel_threads();
 }
 
-// The instruction set in use, followed by all that this machine supports.
+// Returns the instruction set in use, followed by all sets that this machine supports.
 // [[Rcpp::export(rng = false)]]
 std::vector<std::string> cpp_instruction_sets() {
   std::vector<std::string> names = {runhooks::kernels().isa};

@@ -14,7 +14,7 @@ Trigger& trigger_of_pointer(SEXP pointer) { return *from_handle<Trigger>(pointer
 
 }  // namespace
 
-// A timer for seconds or steps; it never triggers if both are NULL.
+// Makes a timer for seconds or steps. It never triggers if both are NULL.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_new(SEXP every_secs, SEXP every_steps) {
   return guarded_entry([&]() -> SEXP {
@@ -39,7 +39,7 @@ bool cpp_timer_should_trigger(SEXP pointer, double step) {
       [&] { return trigger_of_pointer(pointer).should_trigger(whole_from_r(step, "`step`")); });
 }
 
-// Seconds and steps since the previous update; NULLs at the first one.
+// Returns the seconds and steps since the previous update; at the first update, NULLs.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_timer_update(SEXP pointer, double step) {
   return guarded_entry([&]() -> SEXP {

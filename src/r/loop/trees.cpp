@@ -62,7 +62,7 @@ SEXP nodes_to_r(const TreeModelView& trees) {
 
 }  // namespace
 
-// The trees of a model in a checkpoint; NULL for other models.
+// Returns the trees of a tree model in a checkpoint; NULL for other models.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   return guarded_entry([&]() -> SEXP {
@@ -78,7 +78,7 @@ SEXP cpp_estimator_trees(SEXP spec, Text checkpoint) {
   });
 }
 
-// The global step at which the model stops training; NA if it does not stop.
+// Returns the global step at which the model stops training; NA if it does not stop by itself.
 // [[Rcpp::export(rng = false)]]
 double cpp_estimator_planned_steps(SEXP spec) {
   return guarded_entry([&] {

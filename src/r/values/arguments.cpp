@@ -132,7 +132,7 @@ SEXP value_to_r(const Value& value) {
 
 namespace {
 
-// A shape from a list of dimensions; NULL is an unknown dimension.
+// Makes a shape from a list of dimensions, in which NULL is an unknown dimension.
 Shape shape_of_list(SEXP x) {
   Shape shape;
   for (R_xlen_t i = 0; i < Rf_xlength(x); ++i) {

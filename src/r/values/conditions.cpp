@@ -20,8 +20,8 @@ namespace r {
 
 namespace {
 
-// Elements of the value of a jump by unwind_to(), which R passes on unchanged even if on.exit()
-// code runs.
+// The R function unwind_to() (R/base_conditions.R) jumps with a list as value. These are the
+// indices of its elements. R passes the list on unchanged even if on.exit() code runs.
 enum UnwindElement { kCondition, kKind, kMessage };
 
 bool is_unwind_value(SEXP value) {
@@ -44,7 +44,7 @@ void jump_back(void* data, Rboolean jumps) {
   if (jumps) std::longjmp(static_cast<CallData*>(data)->jump, 1);
 }
 
-// A jump with a condition that controls the loop becomes an Error. All other jumps become RUnwind.
+// Throws a jump as a C++ exception: an Error if its condition controls the loop, else RUnwind.
 [[noreturn]] void throw_unwind(SEXP token) {
   SEXP value = CAR(token);
   if (!is_unwind_value(value)) throw RUnwind(token, /*is_interrupt=*/false);
@@ -66,7 +66,7 @@ bool has_warnings = false;
 
 int pending_interrupts = 0;
 
-// A copy of the unwind token, because R code may run and jump before the unwinding continues.
+// A copy of an unwind token: R code may run and reuse the token before the jump continues.
 struct SavedToken {
   SavedToken(SEXP unwind_token, bool interrupts) : is_interrupt(interrupts) {
     // The CDR is the raw jump target; duplicating the whole cons cell would copy it as a list.
@@ -159,7 +159,8 @@ std::vector<std::string> classes_of(SEXP condition) {
   return names;
 }
 
-// The code of a runhooks condition. Codes that control a loop count only in the first class.
+// Returns the error code that a class of the condition names. A code that controls the loop counts
+// only if it is in the first class.
 Code code_of_condition(SEXP condition) {
   const std::vector<Code> kinds = {Code::kInvalidArgument, Code::kNotFound,
                                    Code::kFailedPrecondition, Code::kDataLoss,
@@ -177,8 +178,8 @@ Code code_of_condition(SEXP condition) {
   return Code::kUnknown;
 }
 
-// Evaluates the call with error_as_value(), which returns an error as a value. Throws it as a
-// ForeignError that contains the condition.
+// Evaluates the call by the R function error_as_value(), which returns an error as a value. Throws
+// such an error as a ForeignError that contains the condition.
 SEXP eval_deferring_errors(SEXP call, SEXP env, UnwindToken& token) {
   Rcpp::Shield<SEXP> quoted(Rf_lang2(Rf_install("quote"), call));
   Rcpp::Shield<SEXP> deferring_call(Rf_lang3(Rf_install("error_as_value"), quoted, env));
@@ -293,7 +294,8 @@ SEXP stop_with(SEXP condition) {
 
 }  // namespace
 
-// Like END_RCPP of Rcpp, returns a call of stop(), the token of a jump, or NULL for an interrupt.
+// Converts the current exception as Rcpp's macro END_RCPP does: to a call of stop(), the token of a
+// jump, or NULL for an interrupt.
 SEXP caught_exception() {
   try {
     throw;
@@ -350,7 +352,7 @@ void raise_error(const Error& error) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The elements of `known` that are similar to `name`, most similar first.
+// Returns the elements of `known` that are similar to `name`, most similar first.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_closest_matches(Text name, Texts known) {
   return guarded_entry([&]() -> SEXP { return Rcpp::wrap(closest_matches(name, known)); });

@@ -36,7 +36,7 @@ DType declared_dtype(SEXP x) {
 
 namespace {
 
-// True if row-major and column-major order agree: at most one dimension is longer than 1.
+// True if row-major and column-major order are the same: at most one dimension is longer than 1.
 bool orders_agree(const Shape& shape) {
   int longer = 0;
   for (int i = 0; i < shape.rank(); ++i) longer += shape.dim(i) > 1;
@@ -81,7 +81,7 @@ Shape shape_of_r(SEXP x) {
   SEXP dim = Rf_getAttrib(x, R_DimSymbol);
   Shape shape;
   if (TYPEOF(x) == RAWSXP) return shape;
-  // A list is a vector of strings, even if it has one element.
+  // A list (of raw vectors) becomes a vector of strings, even if it has one element.
   if (TYPEOF(x) == VECSXP && dim == R_NilValue) return Shape{Rf_xlength(x)};
   if (dim != R_NilValue) {
     for (R_xlen_t i = 0; i < Rf_xlength(dim); ++i) shape.append(INTEGER(dim)[i]);
@@ -147,7 +147,7 @@ void set_number(Tensor& tensor, int64_t i, double x) {
 // Maps strings to codes by address: R caches each string once, so most lookups read no characters.
 class CodesByAddress {
  public:
-  // Starts with a small table for few elements, because clearing a large table would dominate.
+  // Starts with a small table for few elements, because clearing a large one would take longer.
   CodesByAddress(StringDictionary& dictionary, int64_t elements)
       : dictionary_(dictionary), slots_(elements < 8 ? 16 : 1024) {}
   int32_t code(SEXP element) {
@@ -198,8 +198,8 @@ Tensor strings_of_bytes(SEXP x, const Shape& shape) {
 
 Tensor strings_from_r(SEXP x, const Shape& shape) {
   if (TYPEOF(x) != STRSXP) return strings_of_bytes(x, shape);
-  // Materializes an ALTREP vector (vroom, arrow). Otherwise its strings are not protected, and R
-  // could reuse the address of a string for another string.
+  // Makes an ALTREP vector (of packages such as vroom and arrow) create all its strings. Otherwise
+  // R could collect a string and reuse its address for another one.
   if (ALTREP(x)) STRING_PTR_RO(x);
   Tensor tensor(DType::kString, shape);
   tensor.set_dictionary(std::make_shared<StringDictionary>());
@@ -269,7 +269,7 @@ void transpose_rows(const double* from, int64_t rows, int64_t columns, T* to) {
   }
 }
 
-// Returns false for arrays of rank 3 and higher.
+// Copies doubles to a tensor. Does nothing and returns false for arrays of rank 3 and higher.
 template <typename T>
 bool copy_doubles(const double* from, Tensor& tensor) {
   if (orders_agree(tensor.shape())) {
@@ -350,7 +350,7 @@ namespace {
 Tensor bind_columns(const RList& parts, DType requested) {
   struct Column {
     SEXP x;
-    int64_t begin;  // in x
+    int64_t begin;  // index of the column's first element in x
   };
   std::vector<Column> columns;
   DType common_type = DType::kBool;
@@ -419,7 +419,7 @@ bool has_zero_byte(const Tensor& tensor) {
   return false;
 }
 
-// A raw vector for a scalar, else a list of raw vectors with dimensions.
+// Returns a raw vector for a scalar string, else a list of raw vectors with dimensions.
 SEXP bytes_to_r(const Tensor& tensor) {
   const Shape& shape = tensor.shape();
   if (shape.rank() == 0) return raw_to_r(tensor.string_at(0));

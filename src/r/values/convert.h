@@ -6,12 +6,12 @@
 namespace runhooks {
 namespace r {
 
-// True for a raw vector, which is one string, and for a list of raw vectors, which are several.
-// Unlike R strings, they can contain any bytes.
+// True for a raw vector, which stands for one string, and for a list of raw vectors, which stands
+// for several. Unlike R strings, raw vectors can contain any bytes.
 bool is_bytes(SEXP x);
 // Throws unless `x` is an integer within the range of `dtype`.
 int64_t integer_in_range(double x, DType dtype);
-// The type that the user passed to np_array(), or kInvalid.
+// Returns the type that the user passed to the R function np_array(), or kInvalid.
 DType declared_dtype(SEXP x);
 
 }  // namespace r

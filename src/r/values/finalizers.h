@@ -14,8 +14,8 @@ namespace r {
 // younger weak reference, which prevents the loss.
 void register_finalizer(SEXP object, std::function<void(SEXP object)> callback);
 
-// The key of a weak reference, or R_NilValue. Runs pending finalizers first: between finding a key
-// unreachable and running its finalizer, R would still return the key.
+// Returns the key of a weak reference, or R_NilValue. Runs pending finalizers first: between
+// finding a key unreachable and running its finalizer, R would still return the key.
 SEXP key_of(SEXP weak_reference);
 
 // Calls `callback` at the next garbage collection.

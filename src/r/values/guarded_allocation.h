@@ -1,5 +1,5 @@
-// Makes R's allocating functions throw where they would longjmp over C++ frames. Includes the calls
-// in Rcpp's headers.
+// Makes R's allocating functions throw where they would longjmp over C++ frames, also in Rcpp's
+// headers: macros replace the functions.
 #pragma once
 
 #include <Rcpp/r/headers.h>
@@ -25,7 +25,7 @@ struct Guarded<function> {
 }  // namespace r
 }  // namespace runhooks
 
-// The preprocessor does not expand the name of a macro in its own expansion.
+// The macros may use their own names, because the preprocessor does not expand a macro in itself.
 #define Rf_allocVector runhooks::r::Guarded<&::Rf_allocVector>::call
 #define Rf_allocMatrix runhooks::r::Guarded<&::Rf_allocMatrix>::call
 #define Rf_mkChar runhooks::r::Guarded<&::Rf_mkChar>::call

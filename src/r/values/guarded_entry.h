@@ -19,7 +19,7 @@ namespace r {
 class RUnwind : public ForeignUnwind {
  public:
   RUnwind(SEXP token, bool is_interrupt);
-  // Throws if the token belongs to another call. Rcpp releases the token when it jumps.
+  // Continues the jump. Throws if the token belongs to another call from R.
   [[noreturn]] void resume_unwind() const;
 
  private:
@@ -38,7 +38,8 @@ bool interrupt_pending();
 
 // Records that R code has stored a warning.
 void mark_warning_pending();
-// Raises stored warnings at the end of the outermost call from R, because a handler may jump.
+// Raises stored warnings as R conditions. Called at the end of the outermost call from R, because a
+// condition handler may jump.
 void raise_warnings();
 
 // Counts nested calls from R.
@@ -94,7 +95,7 @@ class UnwindToken {
   bool in_use_ = false;
 };
 
-// An Error that guarded_entry() raises as the original R condition.
+// Makes an Error from an R condition. guarded_entry() raises it as this condition.
 Error error_of_condition(SEXP condition, Code code);
 
 // Evaluates a call; the result is not protected. A jump becomes RUnwind. A condition that controls
@@ -112,7 +113,7 @@ SEXP call_internal(const char* name, std::initializer_list<SEXP> arguments = {})
 // Like eval_r(), for a function of R's API that may longjmp. Without `translates`, all jumps become
 // RUnwind.
 SEXP call_r(SEXP (*function)(void*), void* data, UnwindToken& token, bool translates = true);
-// Number of call_r() calls in this process.
+// Returns the number of call_r() calls in this process.
 uint64_t calls_of_r();
 
 }  // namespace r

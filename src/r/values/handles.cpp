@@ -14,8 +14,8 @@ namespace {
 
 int preserved_count = 0;
 
-// The head of a list of preserved objects. It is doubly linked (CAR: previous cell, CDR: next cell,
-// TAG: object), so that a release takes constant time.
+// Returns the head of a list of preserved objects. The list is doubly linked (CAR: previous cell,
+// CDR: next cell, TAG: object), so that a release takes constant time.
 SEXP preserved_list() {
   if (OwnedObjects::current_list() != R_NilValue) return OwnedObjects::current_list();
   static SEXP list = [] {
@@ -41,7 +41,7 @@ void Preserved::reset(SEXP object) {
   if (object == R_NilValue) return;
   Rcpp::Shield<SEXP> protect(object);
   SEXP list = preserved_list();
-  // Rf_cons() may run finalizers that release objects, so read the list afterwards.
+  // Reads CDR(list) only after Rf_cons(), which may run finalizers that release objects.
   cell_ = Rf_cons(list, R_NilValue);
   SEXP next = CDR(list);
   SETCDR(cell_, next);
@@ -126,7 +126,7 @@ void* handle_address(SEXP handle, const HandleKind& kind) {
 
 using namespace runhooks::r;
 
-// A weak reference that preserves `object` while `owner` lives. It is not serialized.
+// Returns a weak reference that preserves `object` while `owner` lives. R does not serialize it.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   return guarded_entry([&]() -> SEXP {
@@ -137,7 +137,8 @@ SEXP cpp_attach_ephemeron(SEXP owner, SEXP object) {
   });
 }
 
-// The object of cpp_attach_ephemeron(); NULL if the weak reference was read from a file.
+// Returns the object that cpp_attach_ephemeron() has attached; NULL if the weak reference was read
+// from a file.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_ephemeron_value(SEXP part) {
   return guarded_entry([&]() -> SEXP {

@@ -38,7 +38,7 @@ class ObjectOwner {
   virtual SEXP get() const = 0;
 };
 
-// Ties an R object to an owner's lifetime; R's collector can find cycles of both.
+// Keeps an R object alive as long as its owner. R's collector can find cycles of both.
 class EphemeronValue : public ObjectOwner {
  public:
   // `owner`: an environment or an external pointer.
@@ -56,7 +56,7 @@ class EphemeronValue : public ObjectOwner {
 
 SEXP package_namespace();
 
-// A list of the objects. Not protected.
+// Returns a list of the objects, which is not protected from R's collector.
 SEXP preserved_to_r(const std::vector<Preserved>& objects);
 
 // A kind of handle. Its name is the tag of the external pointers and appears in messages.
@@ -107,8 +107,8 @@ SEXP make_handle(std::shared_ptr<T> object, const HandleKind& kind) {
   return handle;
 }
 
-// Throws if `handle` is of another kind, or if its address is NULL, as in a handle read from a
-// file.
+// Returns the address in a handle. Throws if the handle is of another kind or its address is NULL,
+// for example because it was read from a file.
 void* handle_address(SEXP handle, const HandleKind& kind);
 
 template <typename T>

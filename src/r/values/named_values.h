@@ -10,7 +10,7 @@
 namespace runhooks {
 namespace r {
 
-// A list of to_r(item). Not protected.
+// Returns a list of to_r(item), which is not protected from R's collector.
 template <typename T, typename ToR>
 SEXP list_to_r(const std::vector<T>& items, ToR to_r) {
   Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(items.size())));
@@ -20,7 +20,7 @@ SEXP list_to_r(const std::vector<T>& items, ToR to_r) {
   return list;
 }
 
-// A named list of to_r(value) for pairs of a name and a value. Not protected.
+// Returns a named list of to_r(value) for pairs of a name and a value; not protected.
 template <typename Pairs, typename ToR>
 SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   Rcpp::List values(pairs.size());
@@ -34,7 +34,7 @@ SEXP named_values_to_r(const Pairs& pairs, ToR to_r) {
   return values;
 }
 
-// A named character vector. Not protected.
+// Returns a named character vector of pairs of a name and a value; not protected.
 inline SEXP named_strings_to_r(const std::vector<std::pair<std::string, std::string>>& pairs) {
   Rcpp::CharacterVector values(pairs.size()), names(pairs.size());
   for (size_t i = 0; i < pairs.size(); ++i) {

@@ -6,7 +6,8 @@
 namespace runhooks {
 namespace r {
 
-// A recursive function creates one for each list. R/base_nesting.R has the same limit for R code.
+// A recursive function creates an object for each list; the constructor throws if lists are nested
+// too deeply. R/base_nesting.R has the same limit for R code.
 class NestedList {
  public:
   static constexpr int kMaxDepth = 32;

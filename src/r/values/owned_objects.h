@@ -26,8 +26,8 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
   }
   void release_owner() { SETCAR(owner_cell_.get(), R_NilValue); }
 
-  // Adds the R objects that C++ preserves in this scope to `objects`; NULL selects the global list.
-  // eval_r() selects the global list, because objects that other R code creates have no owner.
+  // In this scope, `objects` owns the R objects that C++ preserves; NULL selects the global list.
+  // eval_r() selects the global list, because the objects that R code creates have no owner.
   class Scope {
    public:
     explicit Scope(OwnedObjects* objects) : outer_(current_) { current_ = objects; }
@@ -38,11 +38,12 @@ class OwnedObjects : public std::enable_shared_from_this<OwnedObjects> {
    private:
     OwnedObjects* outer_;
   };
-  // The innermost scope's objects, or NULL.
+  // Returns the objects of the innermost scope, or NULL.
   static std::shared_ptr<OwnedObjects> current() {
     return current_ ? current_->shared_from_this() : nullptr;
   }
-  // The cell after which Preserved inserts a new cell; R_NilValue for the global list.
+  // Returns the list cell after which class Preserved (handles.h) inserts a new cell; R_NilValue
+  // for the global list.
   static SEXP current_list() { return current_ ? current_->list_ : R_NilValue; }
 
  private:

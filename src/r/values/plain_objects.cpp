@@ -12,7 +12,7 @@ namespace {
 using Kind = PlainData::Kind;
 using Mark = PlainData::Text::Mark;
 
-// For messages: the object to which the data belong, and the depth of nested lists.
+// The object to which the data belong, for messages, and the current depth of nested lists.
 struct Context {
   const std::string& owner;
   int depth = 0;
@@ -107,7 +107,7 @@ SEXP plain_text_to_r(const PlainData::Text& text) {
 
 PlainData convert(SEXP x, const Context& context, const std::string& path);
 
-// `path$name`, or `path[[i]]` for an element without a name.
+// Returns `path$name`, or `path[[i]]` for an element without a name.
 std::string element_path(const std::string& path, SEXP names, R_xlen_t i) {
   const std::string name = names == R_NilValue ? "" : utf8_of(STRING_ELT(names, i));
   return name.empty() ? str_cat(path, "[[", static_cast<long>(i + 1), "]]")
@@ -148,7 +148,7 @@ PlainData convert(SEXP x, const Context& context, const std::string& path) {
   return data;
 }
 
-// Fast path: most vectors in files have no attributes except names.
+// Whether `names` is the only attribute, as in most vectors in files: selects a fast path.
 bool has_names_only(const PlainData& data) {
   if (data.attributes.size() != 1 || data.attributes[0].first != "names") return false;
   const PlainData& names = data.attributes[0].second;
@@ -156,7 +156,7 @@ bool has_names_only(const PlainData& data) {
          names.length() == data.length();
 }
 
-// Sets attributes by R code, which checks them.
+// Sets attributes by calling R code, because it checks them.
 SEXP with_attributes(SEXP x, const PlainData& data) {
   if (has_names_only(data)) {
     Rcpp::Shield<SEXP> names(plain_to_r(data.attributes[0].second));

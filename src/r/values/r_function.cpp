@@ -16,7 +16,7 @@ class PreservedFunction : public ObjectOwner {
   Preserved function_;
 };
 
-// Collects new functions. Only R's thread creates them.
+// The list to which collect_new_closures() adds new functions. Only R's thread creates them.
 NewFunctions* new_functions = nullptr;
 
 }  // namespace

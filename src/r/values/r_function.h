@@ -14,7 +14,7 @@ namespace r {
 // then find cycles.
 class RFunction {
  public:
-  // Reports the function to an active collect_new_closures().
+  // Makes a function, and adds it to the result of a collect_new_closures() that is running.
   static std::shared_ptr<RFunction> make(SEXP function);
   explicit RFunction(std::unique_ptr<ObjectOwner> owner) : owner_(std::move(owner)) {}
   // Throws if R has collected the owner.

@@ -10,8 +10,8 @@
 
 namespace {
 
-// Head of a doubly linked list of preserved objects (CAR: previous cell, TAG: object), so that
-// removal takes constant time.
+// Returns the head of a list of preserved objects. The list is doubly linked (CAR: previous cell,
+// TAG: object), so that removal takes constant time.
 SEXP precious_objects() {
   static SEXP head = nullptr;
   if (head == nullptr) {

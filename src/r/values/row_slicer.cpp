@@ -92,7 +92,7 @@ RowSlicer::RowSlicer(SEXP values) : values_(values) {
   first_cell_.reset(first);
 }
 
-// Duplicating the first cell is faster than setting attributes.
+// Copies the first cell with its attributes, which is faster than setting them.
 SEXP RowSlicer::cell(R_xlen_t row) const {
   Rcpp::Shield<SEXP> cell(Rf_shallow_duplicate(first_cell_.get()));
   if (row > 0) copy_elements(values_.get(), row, n_, cell, 0, size_);

@@ -7,19 +7,18 @@
 namespace runhooks {
 namespace r {
 
-// Copies `n` elements of `from`, `stride` apart and starting at `first`, to positions `at`, `at` +
-// 1,
-// ... of `to`, a vector of the same type.
+// Copies `n` elements of `from`, starting at `first` and `stride` apart, to adjacent positions of
+// `to`, starting at `at`. Both vectors have the same type.
 void copy_elements(SEXP from, R_xlen_t first, R_xlen_t stride, SEXP to, R_xlen_t at, R_xlen_t n);
 
-// A cell has the remaining dimensions; it is a vector of length 1 without them.
+// A cell is one row: an array with the remaining dimensions, or a vector of length 1 if there are
+// none. The results are not protected from R's collector.
 class RowSlicer {
  public:
   explicit RowSlicer(SEXP values);
   R_xlen_t size() const { return n_; }
-  // Not protected.
   SEXP cell(R_xlen_t row) const;
-  // A list of all cells. Not protected.
+  // Returns a list of all cells.
   SEXP cells() const;
 
  private:

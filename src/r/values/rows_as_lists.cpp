@@ -26,7 +26,7 @@ struct BatchCells {
         {"`tf$squeeze(x, axis = 1L)` keeps the rows of a batch with one example."});
   }
   R_xlen_t size() const { return columns.empty() ? 0 : columns[0].size(); }
-  // Not protected.
+  // Returns the values of one example, which are not protected from R's collector.
   SEXP example(R_xlen_t row) const {
     Rcpp::Shield<SEXP> list(allocate_vector(VECSXP, static_cast<R_xlen_t>(columns.size())));
     for (size_t i = 0; i < columns.size(); ++i) {
@@ -39,7 +39,7 @@ struct BatchCells {
   std::vector<RowSlicer> columns;
 };
 
-// The cells of several batches. Adds the number of examples to `n`.
+// Splits several batches into cells. Adds the number of examples to `n`.
 std::vector<BatchCells> cells_of_batches(SEXP batches, R_xlen_t* n) {
   const RList batch_list(batches, "batches");
   std::vector<BatchCells> cells;
@@ -57,7 +57,7 @@ std::vector<BatchCells> cells_of_batches(SEXP batches, R_xlen_t* n) {
 using namespace runhooks;
 using namespace runhooks::r;
 
-// The examples of all batches, each as a named list of the values of its batch.
+// Returns the examples of all batches, each as a named list with one cell per key.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_examples(SEXP batches) {
   return guarded_entry([&]() -> SEXP {
@@ -73,7 +73,7 @@ SEXP cpp_batch_examples(SEXP batches) {
   });
 }
 
-// For each key of the first batch, a list of the cells of all batches.
+// Returns for each key of the first batch a list of the cells of all batches.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_batch_columns(SEXP batches) {
   return guarded_entry([&]() -> SEXP {

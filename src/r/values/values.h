@@ -30,7 +30,7 @@ class RList {
   bool has_names() const { return names_ != R_NilValue; }
   // Throws if the list has no names.
   std::string name(R_xlen_t i) const;
-  // R_NilValue if the list has no such element.
+  // Returns an element by name; R_NilValue if the list has no such element.
   SEXP find(const char* name) const;
 
  private:
@@ -39,13 +39,13 @@ class RList {
 };
 
 // Like Rf_allocVector(), but throws if there is not enough memory, where R would longjmp over C++
-// frames. Not protected.
+// frames. The result is not protected from R's collector.
 SEXP allocate_vector(unsigned type, R_xlen_t length);
-// R_NilValue if the list has no such element.
+// Returns an element by name; R_NilValue if the list has no such element.
 SEXP list_element(SEXP list, const char* name);
-// A variable of the environment itself, without its parents; R_NilValue if it does not exist.
+// Returns a variable of the environment, not of its parents; R_NilValue if it does not exist.
 SEXP frame_variable(SEXP environment, SEXP symbol);
-// A single number; NA_integer_ and NA are errors.
+// Returns a single number. Throws for NA_integer_ and the logical NA.
 double number_from_r(SEXP x, const char* label);
 // Truncates towards 0; throws for NaN and numbers outside of int64.
 int64_t whole_from_r(double x, const char* label);
@@ -56,12 +56,13 @@ SEXP function_from_r(SEXP x, const char* label);
 inline bool is_true(SEXP x) {
   return TYPEOF(x) == LGLSXP && Rf_xlength(x) == 1 && LOGICAL(x)[0] == TRUE;
 }
-// A specification is a named list.
+// Converts a specification of an object, which is a named list.
 std::shared_ptr<Args> spec_from_r(SEXP spec, const char* label);
 
 // --- r/values/convert.cpp and arguments.cpp: conversion of values
 
-// A list of NULLs with names. Duplicating it is faster than setting names. Not protected.
+// Returns a copy of a list of NULLs with these names: copying is faster than setting names. The
+// result is not protected from R's collector.
 SEXP named_list(const std::vector<const char*>& names);
 
 // Converts an R vector or array, which is column-major. With kInvalid, double becomes float64,
@@ -69,14 +70,14 @@ SEXP named_list(const std::vector<const char*>& names);
 Tensor tensor_from_r(SEXP x, DType dtype = DType::kInvalid);
 // Like tensor_from_r(), but a single number becomes one row instead of a scalar.
 Tensor rows_from_r(SEXP x, DType dtype = DType::kInvalid);
-// int64 becomes double. Strings become raw vectors if one contains a zero byte or if `as_bytes`.
-// Not protected.
+// Converts a tensor. int64 becomes double. Strings become raw vectors if one contains a zero byte
+// or if `as_bytes`. The result is not protected from R's collector.
 SEXP tensor_to_r(const Tensor& tensor, bool as_bytes = false);
 Value value_from_r(SEXP x);
 SEXP value_to_r(const Value& value);
 std::shared_ptr<Args> args_from_r(SEXP list, const std::string& owner);
 DType dtype_from_r(SEXP x);
-// A shape is a numeric vector of dimensions in R, with NA for an unknown dimension. NULL is an
+// In R a shape is a numeric vector of dimensions, with NA for an unknown dimension. NULL means an
 // unknown rank.
 Shape shape_from_r(SEXP x);
 SEXP shape_to_r(const Shape& shape);
@@ -87,8 +88,8 @@ class RCallable : public Callable {
  public:
   explicit RCallable(SEXP function) : function_(RFunction::make(function)) {}
   Value call(const std::vector<Value>& arguments) override;
-  // The address of the R function. For a wrapper made for the core, the address of the original,
-  // which is its attribute "wrapped".
+  // Returns the address of the R function. For a wrapper that R code makes for the core, returns
+  // the address of the original function, which is the wrapper's attribute "wrapped".
   const void* identity() const override;
 
  private:
@@ -97,10 +98,10 @@ class RCallable : public Callable {
 
 // --- r/values/plain_objects.cpp: plain data for files
 
-// Throws for objects that are not plain data. The message contains `owner` and the path of the
-// object, which begins with `root` (such as "state").
+// Converts plain data, and throws for other objects. The message contains `owner` and the path of
+// the invalid element, which begins with `root` (such as "state").
 PlainData plain_from_r(SEXP x, const std::string& owner, const std::string& root);
-// Not protected. Throws kDataLoss for attributes that do not fit.
+// Throws kDataLoss for attributes that R rejects. The result is not protected from R's collector.
 SEXP plain_to_r(const PlainData& data);
 
 }  // namespace r
