@@ -206,7 +206,7 @@ unwind_to <- function(frame, condition, kind, text = condition_text(condition)) 
   rlang::eval_bare(call("return", loop_exit), frame)
 }
 
-# The condition that is reported if none was signalled: a restart, callCC() or return() left the
+# The condition that is reported without a signalled condition: a restart, callCC() or return() left the
 # loop.
 nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 

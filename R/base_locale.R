@@ -35,7 +35,7 @@ decode_unicode_escapes <- function(text) {
 
 symbol_text <- function(symbol) decode_unicode_escapes(as.character(symbol))
 
-# Returns code as one line of text, by which terms and columns are identified.
+# Returns code as one line of text, which identifies terms and columns.
 code_text <- function(code, width = 500L) {
   if (is.symbol(code)) return(symbol_text(code))
   decode_unicode_escapes(paste(with_decimal_point(deparse(code, width)), collapse = ""))

@@ -235,7 +235,7 @@ exported_features <- function(object) {
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# Creates placeholders by which an exported model receives one tensor per feature. A feature with a
+# Creates placeholders through which an exported model receives one tensor per feature. A feature with a
 # variable number of values gets an unknown number of columns.
 placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {

@@ -39,7 +39,7 @@ predict_contributions <- function(object, newdata, checkpoint_path, hooks, call)
   fast_tibble(prediction_columns(values, as.vector(names)), nrow(values))
 }
 
-# Returns the names of the `n` logits, each of which has its own contributions; "" for one logit.
+# Returns the names of the `n` logits; each has its own contributions. Returns "" for one logit.
 logit_names <- function(object, n) {
   if (n == 1) return("")
   labels <- model_labels(object)

@@ -47,7 +47,7 @@ clear_stale_lock "$lib"
   echo $? > .build/status
 } | progress install "$missing" .build/install.log
 if [ "$(cat .build/status)" != 0 ]; then
-  # Shows the compiler's errors, or the last lines if there are none.
+  # Shows the compiler's errors, or else the last lines.
   found=$(grep -A 4 '[Ee]rror[: ]' .build/install.log | head -n 60)
   echo "${found:-$(tail -n 30 .build/install.log)}"
   exit 1

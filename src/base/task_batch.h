@@ -35,7 +35,7 @@ class TaskBatch {
     ++batch_number_;
     work_.store(batch_number_ << 32 | static_cast<uint64_t>(n) << 16);
   }
-  // Claims a task and runs it; FALSE if none is left.
+  // Claims a task and runs it; FALSE without tasks left.
   bool try_run_one(bool from_back) {
     uint64_t seen = work_.load(std::memory_order_acquire);
     while (has_task(seen)) {

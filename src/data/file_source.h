@@ -125,7 +125,7 @@ class FileCursor {
   [[noreturn]] void throw_stream_error(const char* reason) const;
 
   const FileSource& source_;
-  std::unique_ptr<FileRecords> records_;  // records of the open file; NULL if none is open
+  std::unique_ptr<FileRecords> records_;  // records of the open file; NULL without an open file
   size_t file_index_ = 0;
   uint64_t size_ = 0, fingerprint_ = 0;
   int64_t num_skipped_ = 0;

@@ -69,7 +69,7 @@ void Executor::form_groups(BatchCandidates& candidates) {
   }
 }
 
-// Runs the batch that starts at this step. Returns the number of its steps, or 0 if there is none.
+// Runs the batch that starts at this step. Returns the number of its steps, or 0 without a batch.
 // Batched kernels never move a buffer, so no check is needed afterwards.
 size_t Executor::run_batch(Step& step) {
   BatchCandidates* candidates = step.candidates;

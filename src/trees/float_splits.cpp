@@ -12,7 +12,7 @@ namespace {
 // With more rows, splits use integer sums instead of float_splits(), because they are faster.
 constexpr int64_t kMaxRows = 8192;
 // Limits the number of sums in memory: columns are processed in batches. A column with more sums is
-// a batch of its own.
+// a separate batch.
 constexpr size_t kMaxSumsInMemory = size_t{1} << 19;
 
 // Computes the sums of gradients and hessians of a column by feature, node and bucket.

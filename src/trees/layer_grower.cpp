@@ -19,7 +19,7 @@ constexpr int64_t kMaxPackedRows = 32768;
 
 const HistogramKernels& histogram_kernels() { return *kernels().histograms; }
 
-// Returns the largest power of two by which numbers up to `largest` can be multiplied without
+// Returns the largest power of two that can multiply numbers up to `largest` without
 // overflow of their sum over `rows` rows.
 double scale_of(float largest, int64_t rows) {
   if (largest == 0) return 1;

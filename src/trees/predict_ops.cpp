@@ -275,7 +275,7 @@ RUNHOOKS_REGISTER_OP("BoostedTreesPredict")
     .endpoint("raw_ops.BoostedTreesPredict")
     .summary("The logits of examples: the sums of the leaves that they reach.");
 
-// An op of its own, because TensorFlow would not load a BoostedTreesPredict with a new attribute.
+// A separate op, because TensorFlow would not load a BoostedTreesPredict with a new attribute.
 RUNHOOKS_REGISTER_OP("FirstTreesPredict")
     .input("tree_ensemble_handle: resource, tree ensemble")
     .input("bucketized_features: num_bucketized_features * int32, rank >= 1")

@@ -51,7 +51,7 @@ cluster_seen <- function(to) {
   )
 }
 
-# Inputs by which a resumed training is tested: rows in memory, files that are sharded by file, and
+# Inputs for tests of a resumed training: rows in memory, files that are sharded by file, and
 # one file that is sharded by record.
 continued_inputs <- list(
   memory = function(size) cluster_shuffled(),

@@ -37,7 +37,7 @@ what_came <- function(run, process, is_late) {
   )
 }
 
-# Returns the results of named runs, of which `at_once` run at a time. They overlap because most of
+# Returns the results of named runs; `at_once` of them run at a time. They overlap because most of
 # their time is the start of R.
 run_all <- function(runs, meanwhile = function() NULL, at_once = 3, seconds = 60) {
   came <- running <- list()

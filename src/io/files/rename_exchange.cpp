@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #endif
 #if defined(__GLIBC__)
-#if __GLIBC_PREREQ(2, 28)  // in a line of its own, because other C libraries lack the macro
+#if __GLIBC_PREREQ(2, 28)  // in a separate line, because other C libraries lack the macro
 #define RUNHOOKS_HAS_RENAMEAT2 1
 #endif
 #endif

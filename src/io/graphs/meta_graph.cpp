@@ -43,7 +43,7 @@ WireWriter write_signature(const SignatureDef& signature) {
 
 WireWriter write_asset(const AssetFileDef& asset) {
   WireWriter out;
-  // Field 1 is a TensorInfo, of which TensorFlow writes only the name.
+  // Field 1 is a TensorInfo; TensorFlow writes only its name.
   out.put_message(1, WireWriter().put_bytes(1, asset.tensor_name));
   return out.add_bytes(2, asset.filename);
 }
