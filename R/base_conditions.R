@@ -206,8 +206,8 @@ unwind_to <- function(frame, condition, kind, text = condition_text(condition)) 
   rlang::eval_bare(call("return", loop_exit), frame)
 }
 
-# The condition that is reported without a signalled condition: a restart, callCC() or return() left the
-# loop.
+# The condition that is reported without a signalled condition: a restart, callCC() or return() left
+# the loop.
 nonlocal_exit <- simpleCondition("The loop was left by a jump.")
 
 raise_failure <- function(failure, history, interrupted) {

@@ -235,8 +235,8 @@ exported_features <- function(object) {
   reads[!duplicated(vapply(reads, `[[`, "", "key"))]
 }
 
-# Creates placeholders through which an exported model receives one tensor per feature. A feature with a
-# variable number of values gets an unknown number of columns.
+# Creates placeholders through which an exported model receives one tensor per feature. A feature
+# with a variable number of values gets an unknown number of columns.
 placeholder_receiver <- function(reads) {
   features <- lapply(reads, function(read) {
     shape <- if (read$has_shape) as.list(read$shape) else list(NULL)

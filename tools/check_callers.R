@@ -15,7 +15,8 @@ symbol_counts <- function(lines) {
   table(unlist(regmatches(lines, gregexpr("[A-Za-z.][A-Za-z0-9._]*", lines))))
 }
 
-# Returns the symbols in the C++ library through which tests use internals of the core (tests/inside/).
+# Returns the symbols in the C++ library through which tests use internals of the core
+# (tests/inside/).
 inside_symbols <- function(root) {
   files <- tree_files(root, "tests/inside", "[.]cpp$")
   names(symbol_counts(unlist(lapply(files, function(file) read_lines(root, file)))))
