@@ -44,7 +44,7 @@ print.runhooks_checked_reads <- function(x, ...) {
 
 #' @export
 str.runhooks_checked_reads <- function(object, ...) {
-  str(without_checks(object), ...) # lint: allow stdout
+  utils::str(without_checks(object), ...) # lint: allow stdout
 }
 
 #' @method all.equal runhooks_checked_reads

@@ -184,7 +184,7 @@ abort_no_expression <- function(term, call) {
 # --- Linear models
 
 linear_expressions <- function(model, family, call) {
-  coefficients <- coef(model)
+  coefficients <- stats::coef(model)
   blueprint <- model$blueprint
   offset <- blueprint$offset
   # coef() has a column for each response, or a row for each class except the first

@@ -149,7 +149,9 @@ post_functions <- list(
 finish_quantiles <- function(results, object) {
   quantiles <- as.matrix(results)
   dimnames(quantiles) <- NULL
-  quantiles <- hardhat::quantile_pred(quantiles, object$spec$quantile_levels)
+  # as this name, because older versions of hardhat lack it
+  quantile_pred <- getExportedValue("hardhat", "quantile_pred")
+  quantiles <- quantile_pred(quantiles, object$spec$quantile_levels)
   tibble::new_tibble(list(.pred_quantile = quantiles), nrow = length(quantiles))
 }
 

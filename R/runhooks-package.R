@@ -19,7 +19,7 @@
 #'   * `vcov()` and `confint()`: [model_inference].
 #'   * `tidy()`, `glance()` and `augment()`: [tidy_models].
 #'   * `plot(model)`: [autoplot_models].
-#'   * `fit()`: [fit.tf_estimator()]. parsnip, workflows and tune: [runhooks-parsnip].
+#'   * [fit()]. parsnip, workflows and tune: [runhooks-parsnip].
 #'   * mlr3: [runhooks-mlr3].
 #'   * More metrics: [add_metrics()]. Importance of features: [feature_importances()].
 #' @section Runs:
@@ -68,4 +68,4 @@ NULL
 
 # R CMD check would report these names as undefined. with(x %as% name, ...) defines some of them,
 # and others are arguments of generated functions.
-utils::globalVariables(c("current", "key", "name", "opened", "scope"))
+utils::globalVariables(c("current", "key", "name", "opened", "scope", "self", "super"))
