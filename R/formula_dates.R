@@ -77,7 +77,7 @@ convert_unit <- function(x, unit, name, call) {
   tryCatch(set_units(x, unit, mode = "standard"), error = function(error) {
     abort_runhooks(
       "{.val {name}} is in {.val {measurement_unit(x)}}, which cannot be converted to {.val {unit}},
-       the unit of the training.",
+       the unit of the training data.",
       call = call
     )
   })

@@ -162,8 +162,8 @@ metric_titles <- function(metrics) {
   paste0(ascii_upper(substr(words, 1, 1)), substring(words, 2))
 }
 
-# Returns the R function that creates a built-in hook, for the name of its C++ class. Other names
-# are returned unchanged.
+# Converts the C++ class name of a built-in hook to the name of the R function that creates it.
+# Returns other names unchanged.
 hook_constructor <- function(name) {
   specs <- registered("hook", name)
   if (length(specs)) paste0(endpoints_of(specs[[1]])[[1]], "()") else name

@@ -48,7 +48,7 @@ class ShuffleOrder {
   // Starts the next pass with an empty buffer.
   void rewind();
 
-  // Returns the numbers of all buffered elements, from the oldest slot on.
+  // Returns the numbers that the caller gave to the buffered elements, in the order of their slots.
   std::vector<int64_t> numbers() const;
   NamedTensors save() const;
   // `numbers` is the result of numbers() when the state was saved, or new numbers of the same

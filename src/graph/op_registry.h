@@ -127,8 +127,8 @@ class GradientOverride {
 
 // Replaces an op that TensorFlow lacks by TensorFlow's ops (graph/lowering.h). Adds operations with
 // the given inputs to a graph, in a name scope with the name of the replaced operation. The last
-// one has the outputs of the replaced operation, and its name: it ends with "/", so no suffix is
-// added.
+// one gets the outputs and the name of the replaced operation. The function passes the name with a
+// trailing "/", so that the graph adds no suffix.
 using LowerFn = std::function<void(Graph&, const Operation&, const Outputs& inputs)>;
 
 class StatefulResource;

@@ -144,7 +144,7 @@ class Executor {
   uint64_t new_invariants_seen_ = 0;  // the table's `num_new_invariants` at the last check
   std::vector<Tensor> results_;
   StepStatsCollector* observer_ = nullptr;  // traces the current run; NULL with default options
-  // The epoch of the table when all steps were prepared.
+  // NodeTable::epoch at the last check that all steps are prepared.
   uint64_t verified_epoch_ = kNeverVerified;
   int users_ = 0;
   std::vector<std::unique_ptr<BatchCandidates>> batch_candidates_;

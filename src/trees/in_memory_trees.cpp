@@ -293,8 +293,8 @@ void InMemoryTrees::grow(EnsembleResource& trees,
     split.left = scaled(found.left, learning_rate);
     split.right = scaled(found.right, learning_rate);
     if (options_.is_by_tree && !ensemble.trees.empty()) {
-      // Derivatives and contributions refer to the root of the tree. Subtracts the contribution of
-      // the parent, because a split is relative to the leaf that it replaces.
+      // The contributions here are relative to the root of the tree, those of a split to the leaf
+      // that it replaces. So the contribution of that leaf is subtracted.
       const Tree& tree = ensemble.trees.back();
       const std::vector<float>& leaf = tree.nodes[static_cast<size_t>(found.node)].leaf;
       for (size_t k = 0; k < split.left.size(); ++k) {

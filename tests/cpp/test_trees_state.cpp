@@ -1,5 +1,5 @@
-// Tests checkpoints of trees, quantiles and accumulators. Edited checkpoints are rejected without
-// changes.
+// Tests checkpoints of trees, quantiles and accumulators. A checkpoint with an
+// invalid value is rejected, and the resource keeps its state.
 #include <random>
 
 #include "ops/state/conditional_accumulator.h"

@@ -72,8 +72,9 @@ fresh <- function(way) {
 }
 lacking <- function(way) do.call(lack, as.list(way$lack))
 
-# Runs a scenario with a fault. Returns the message ("done" or an error), the number of calls and
-# unexpected conditions, or NULL if the process was killed.
+# Runs a scenario with a fault. The `at`-th file operation fails in the manner `how`. Returns the
+# message ("done" or an error), the number of operations, and the unexpected conditions; NULL if
+# the process was killed.
 act_at <- function(way, how, at) {
   apart(function() {
     lacking(way)

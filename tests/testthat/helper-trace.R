@@ -1,4 +1,5 @@
-# Records calls of R hooks in the form of golden/hooks. Contains the goldens' toy model and loop.
+# Records calls of R hooks in the format of TensorFlow's traces (golden/hooks), and defines the small
+# model and training loop that these traces use.
 
 new_recorder <- function() {
   rec <- new.env()

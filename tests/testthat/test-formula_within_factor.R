@@ -124,7 +124,7 @@ test_that("standard errors that are due to rounding raise a warning, as in lm()"
     actual <- sqrt(diag(vcov(model)))
     expect_equal(actual, sqrt(diag(vcov(lm(y ~ x + z, data)))), tolerance = 0.01)
   }
-  # A constant response also gives the warning. Without residual degrees of freedom it is not given.
+  # A constant response also gives the warning; a fit without residual degrees of freedom does not.
   data$y <- 4
   expect_warning(summary(fit_model(y ~ x, data)), class = kind)
   expect_no_warning(summary(fit_model(dist ~ speed, cars[c(1, 9), ])), class = kind)

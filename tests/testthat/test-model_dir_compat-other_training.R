@@ -1,4 +1,4 @@
-# A model object whose folder was trained by another object or process.
+# A model object after another object or process has trained in its model directory.
 
 fitted_model <- function(formula, data, folder, ...) {
   model <- linear_regressor(formula, data, model_dir = folder, ...)

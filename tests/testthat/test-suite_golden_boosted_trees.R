@@ -77,8 +77,8 @@ leaf_numbers <- function(leaf, width) {
   c(values, rep(0, width - length(values)))
 }
 
-# Parses TensorFlow's tree ensemble. Returns for each tree a matrix of its structure (one row per
-# node), its gains, and the values of its nodes at present or before they were split.
+# Parses TensorFlow's tree ensemble. Returns, for each tree, a matrix of its structure (one row
+# per node), its gains, and the values of its nodes: of split nodes, their values as leaves.
 ensemble_trees <- function(bytes, width) {
   ensemble <- Filter(function(one) one$number == 1, wire_fields(bytes))
   lapply(ensemble, function(tree) {

@@ -503,8 +503,8 @@ SEXP cpp_context_progress(SEXP pointer) {
   });
 }
 
-// Returns list(on_error, session, label) for each hook of the loops that have failed since the last
-// call.
+// Returns list(on_error, session, label) for each hook that has failed in any loop since the last
+// call of this function.
 // [[Rcpp::export(rng = false)]]
 SEXP cpp_take_failed_hooks() {
   std::vector<std::shared_ptr<RHook>> hooks;
