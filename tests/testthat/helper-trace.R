@@ -1,5 +1,5 @@
-# Records calls of R hooks in the format of TensorFlow's traces (golden/hooks), and defines the small
-# model and training loop that these traces use.
+# Records calls of R hooks in the format of TensorFlow's traces (golden/hooks), and defines the
+# small model and training loop that these traces use.
 
 new_recorder <- function() {
   rec <- new.env()
