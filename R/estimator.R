@@ -80,11 +80,12 @@ print.runhooks_engine <- function(x, ...) {
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
+  if (!is.null(value) && name != "estimator") return(value)
   # for scripts that call methods, as in Python
-  if (is.null(value) && name %in% engine_method_names) return(engine_method(x, name))
+  if (name %in% engine_method_names) return(engine_method(x, name))
   if (isNamespace(topenv(parent.frame()))) return(value)
   if (name == "estimator") return(structure(value, owner = x))
-  if (!is.null(value) || name %in% names(x)) return(value)
+  if (name %in% names(x)) return(value)
   abort_no_model_member(x, name, parent.frame())
 }
 
