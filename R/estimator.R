@@ -19,6 +19,9 @@ new_estimator_handle <- function(description, config) {
   structure(handle, class = "runhooks_engine")
 }
 
+# Returns the fields of a model's handle. `$` of models and handles serves scripts and is slower.
+handle_fields <- function(object) unclass(.subset2(object, "estimator"))
+
 # State that copies of a model share and, except for `cache`, saveRDS() saves:
 # * `data`, `recipe`: those of the last training;
 # * `trained_in`, `trained_to`: the directory of the last training, and the id of its checkpoint;
@@ -40,7 +43,7 @@ new_model_cache <- function(state) cpp_attach_ephemeron(state, new.env(parent = 
 # reads data) and `rows` (converted data). `informed_of` is the last training that was reported to
 # the user.
 model_cache <- function(object) {
-  state <- unclass(object$estimator)$shared_state
+  state <- handle_fields(object)$shared_state
   cache <- if (typeof(state$cache) == "weakref") cpp_ephemeron_value(state$cache)
   if (!is.null(cache)) return(cache)
   state$cache <- new_model_cache(state) # the object was read from a file
@@ -49,23 +52,11 @@ model_cache <- function(object) {
 
 #' @export
 `$.runhooks_engine` <- function(x, name) {
+  if (name == "model_dir") return(resolve_model_dir(x))
   owner <- attr(x, "owner", exact = TRUE)
-  method <- if (!is.null(owner)) engine_method(owner, name)
-  if (!is.null(method)) return(method)
-  switch(name,
-    model_dir = resolve_model_dir(x),
-    get_variable_names = function() {
-      checkpoint_names(latest_checkpoint_or_abort(resolve_model_dir(x)))
-    },
-    get_variable_value = function(name) {
-      cpp_checkpoint_values(latest_checkpoint_or_abort(resolve_model_dir(x)), name)[[1]]
-    },
-    latest_checkpoint = function() latest_checkpoint(resolve_model_dir(x)),
-    {
-      is_ours <- isNamespace(topenv(parent.frame()))
-      if (is_ours) unclass(x)[[name]] else get_member(x, name, "shared_state")
-    }
-  )
+  if (!is.null(owner) && name %in% names(script_methods)) return(script_methods[[name]](owner))
+  is_ours <- isNamespace(topenv(parent.frame()))
+  if (is_ours) .subset2(x, name) else get_member(x, name, "shared_state")
 }
 
 #' @export
@@ -76,16 +67,13 @@ print.runhooks_engine <- function(x, ...) {
 }
 
 # An unknown member is an error for scripts, but NULL for packages: they look for members that only
-# some kinds of models have.
+# some kinds of models have. The package itself reads the handle by handle_fields().
 #' @export
 `$.tf_estimator` <- function(x, name) {
   value <- .subset2(x, name)
-  if (!is.null(value) && name != "estimator") return(value)
-  # for scripts that call methods, as in Python
-  if (name %in% engine_method_names) return(engine_method(x, name))
-  if (isNamespace(topenv(parent.frame()))) return(value)
-  if (name == "estimator") return(structure(value, owner = x))
-  if (name %in% names(x)) return(value)
+  if (!is.null(value)) return(if (name == "estimator") structure(value, owner = x) else value)
+  if (name %in% names(script_methods)) return(script_methods[[name]](x))
+  if (name %in% names(x) || isNamespace(topenv(parent.frame()))) return(value)
   abort_no_model_member(x, name, parent.frame())
 }
 
@@ -106,7 +94,7 @@ abort_no_model_member <- function(x, name, call) {
   advice <- if (name %in% names(member_functions)) {
     paste0("Use {.code ", member_functions[[name]], "}.")
   } else {
-    did_you_mean(name, c(names(x), engine_method_names))
+    did_you_mean(name, c(names(x), names(script_methods)))
   }
   abort_runhooks(
     c("A model has no member {.code ${name}}.", i = unname(advice)), kind = "not_found", call = call
@@ -171,7 +159,8 @@ model_dir.default <- function(object, ...) {
 model_dir.tf_estimator <- function(object, ...) {
   if (...length()) abort_extra_arguments("model_dir", list(...))
   # an object without an estimator, such as one built by hand, has no directory
-  if (!is.null(object$estimator)) resolve_model_dir(object$estimator)
+  handle <- .subset2(object, "estimator")
+  if (!is.null(handle)) resolve_model_dir(handle)
 }
 
 #' @export
@@ -217,7 +206,7 @@ describe_estimator <- function(x) {
     )
   }
   c(
-    sprintf("A TensorFlow %s [%s]", kind, unclass(x$estimator)$description),
+    sprintf("A TensorFlow %s [%s]", kind, handle_fields(x)$description),
     sprintf("Model Directory: %s", dir),
     training_state
   )
@@ -276,7 +265,7 @@ core_spec <- function(object) {
 }
 
 core_config <- function(object) {
-  config <- unclass(unclass(object$estimator)$config)
+  config <- unclass(handle_fields(object)$config)
   config <- config[names(config_defaults)]
   config$model_dir <- model_dir(object)
   config$replicas <- replicas_of(config)

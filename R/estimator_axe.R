@@ -32,7 +32,7 @@ NULL
 axe_data.tf_estimator <- function(x, verbose = FALSE, ...) {
   x["data"] <- list(NULL)
   x$args["data"] <- NULL
-  handle <- unclass(x$estimator)
+  handle <- handle_fields(x)
   # copies of a model share `shared_state`, and the original must keep its data
   state <- mget(names(formals(new_shared_state)), handle$shared_state, ifnotfound = list(NULL))
   state$data <- NULL

@@ -130,7 +130,7 @@ print.runhooks_mpi_strategy <- function(x, ...) {
 
 is_strategy <- function(x) inherits(x, "runhooks_mpi_strategy")
 
-config_of_model <- function(object) unclass(object$estimator)$config
+config_of_model <- function(object) handle_fields(object)$config
 
 replicas_of <- function(config) {
   strategy <- unclass(config)$train_distribute

@@ -292,7 +292,7 @@ abort_missing_features <- function(missing, existing, call) {
 }
 
 training_data <- function(object, call = parent.frame(), arg = "input_fn") {
-  data <- unclass(object$estimator)$shared_state$data
+  data <- handle_fields(object)$shared_state$data
   if (is.null(data)) data <- object$data
   if (!is.null(data)) return(data)
   abort_runhooks(

@@ -16,6 +16,27 @@ add_context_methods <- function(object, enter, exit, swallows = function(conditi
   object
 }
 
+# Adds flush() and close() to an object that writes `path`, and makes it a context. close() calls
+# `flush` once. Returns a function that aborts if the object is closed.
+add_close_methods <- function(object, path, flush) {
+  is_open <- TRUE
+  object$flush <- function() {
+    flush()
+    invisible()
+  }
+  object$close <- function() {
+    if (is_open) flush()
+    is_open <<- FALSE
+    invisible()
+  }
+  add_context_methods(
+    object, enter = function() object, exit = function(condition) object$close()
+  )
+  function() {
+    if (!is_open) abort_runhooks("{.path {path}} is closed.", kind = "failed_precondition")
+  }
+}
+
 #' Evaluate code in a session, graph or scope
 #'
 #' `with(context, expr)` enters a context, evaluates `expr` and leaves the context, also after an

@@ -25,7 +25,7 @@ encoded_rows <- function(columns, n_features, texts = character(), floats = char
 # not cached, because later calls must signal it, too.
 cached_rows <- function(input, estimator, n_values, encode) {
   mode <- the$reading$mode
-  is_cacheable <- !is.null(estimator$estimator) && !identical(mode, "train") &&
+  is_cacheable <- !is.null(handle_fields(estimator)) && !identical(mode, "train") &&
     is.null(the$reading$shard) && n_values <= max_cached_values
   if (!is_cacheable) return(encode())
   cache <- model_cache(estimator)

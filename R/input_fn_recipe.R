@@ -31,7 +31,7 @@ bake_by_role <- function(recipe, data) {
 
 # Applies the recipe of the training to new data.
 bake_newdata <- function(object, newdata, call) {
-  recipe <- unclass(object$estimator)$shared_state$recipe
+  recipe <- handle_fields(object)$shared_state$recipe
   if (is.null(recipe)) recipe <- object$recipe
   if (isTRUE(attr(newdata, "is_baked", exact = TRUE))) return(newdata)
   if (is.null(recipe)) {

@@ -301,7 +301,7 @@ copy_model_dir <- function(model) {
 }
 
 config_with_model_dir <- function(model, folder) {
-  config <- unclass(model$estimator)$config
+  config <- handle_fields(model)$config
   config$model_dir <- folder
   config
 }

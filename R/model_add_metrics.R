@@ -46,7 +46,7 @@ add_metrics <- function(estimator, metric_fn) {
     )
   }
   passed <- if ("..." %in% arguments) allowed else intersect(allowed, arguments)
-  config <- unclass(estimator$estimator)$config
+  config <- handle_fields(estimator)$config
   compute_metrics <- function(features, labels, predictions) {
     labels <- match_label_precision(labels, predictions)
     values <- list(features = features, labels = labels, predictions = predictions, config = config)

@@ -14,7 +14,7 @@ local_model_dir <- function(object, writes = FALSE, frame = parent.frame()) {
   previous <- the$folder
   restore <- function() the$folder <- previous
   do.call(on.exit, list(as.call(list(restore)), TRUE), envir = frame)
-  path <- if (writes) resolve_model_dir(object$estimator, trains = TRUE) else model_dir(object)
+  path <- if (writes) resolve_model_dir(.subset2(object, "estimator"), trains = TRUE) else model_dir(object)
   the$folder <- if (!is.null(path)) read_model_dir(path, writes)
   the$folder
 }

@@ -125,7 +125,7 @@ abort_incompatible_model <- function(folder, lines, call, arg = "model_dir") {
 inform_other_training <- function(object, folder) {
   cache <- model_cache(object)
   known_id <- cache$informed_of
-  if (is.null(known_id)) known_id <- unclass(object$estimator)$shared_state$trained_to
+  if (is.null(known_id)) known_id <- handle_fields(object)$shared_state$trained_to
   if (is.null(known_id) || folder$is_training) return(invisible())
   if (folder$checkpoint_id %in% c(known_id, "")) return(invisible())
   # if the newest checkpoint cannot be read, the core reports that
@@ -209,7 +209,7 @@ is_recorded_model <- function(x) {
 # --- state of the training
 
 record_training <- function(object, input_fn, folder, checkpoint_id = folder$checkpoint_id) {
-  shared_state <- unclass(object$estimator)$shared_state
+  shared_state <- handle_fields(object)$shared_state
   shared_state$trained_in <- folder$path
   if (nzchar(checkpoint_id)) {
     shared_state$trained_to <- checkpoint_id
@@ -231,7 +231,7 @@ check_has_weights <- function(object, purpose, call = parent.frame()) {
   folder <- current_model_dir(object)
   if (folder$has_checkpoint) return(inform_other_training(object, folder))
   if (folder$is_training) return(invisible())
-  trained_in <- unclass(object$estimator)$shared_state$trained_in
+  trained_in <- handle_fields(object)$shared_state$trained_in
   if (!is.null(trained_in)) abort_lost_folder(trained_in, folder$path, call)
   cpp_newest_weights(folder$path) # an error if the directory names a checkpoint that is missing
   rlang::warn(
@@ -274,7 +274,7 @@ abort_lost_folder <- function(trained_in, folder, call) {
 # Reports that the directory of the last training is lost. This is no error, because a script may
 # delete the directory to start again.
 inform_lost_folder <- function(object, folder) {
-  trained_in <- unclass(object$estimator)$shared_state$trained_in
+  trained_in <- handle_fields(object)$shared_state$trained_in
   if (is.null(trained_in) || folder$has_checkpoint) return(invisible())
   cli::cli_inform(
     "The checkpoints in {.path {trained_in}}, where the model was trained, are missing. Training
@@ -303,7 +303,7 @@ current_weights <- function(object, checkpoint_path = NULL) {
 # Keeps the recipe with the object. The metadata only record that there was a recipe, because a
 # recipe contains code.
 record_recipe <- function(object, recipe, folder) {
-  shared_state <- unclass(object$estimator)$shared_state
+  shared_state <- handle_fields(object)$shared_state
   if (is.null(recipe)) recipe <- object$recipe
   shared_state$recipe <- recipe
   record <- read_metadata(folder)

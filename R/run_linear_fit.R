@@ -408,7 +408,7 @@ predict_interval <- function(object, newdata, type, interval, level, call) {
       call = call
     )
   }
-  if (is.null(unclass(object$estimator)$kept$data) && is.null(object$data)) {
+  if (is.null(handle_fields(object)$shared_state$data) && is.null(object$data)) {
     abort_runhooks(
       "Intervals need the training data, which were removed from this model.", call = call
     )

@@ -5,7 +5,7 @@
 # Predicts with the cached plan for `type`. Returns NULL if no plan is valid for these data.
 predict_from_cache <- function(object, data, type) {
   # a restored model may belong to another directory (R/estimator_snapshot.R)
-  if (is.list(unclass(object$estimator)$shared_state$files)) return(NULL)
+  if (is.list(handle_fields(object)$shared_state$files)) return(NULL)
   plan <- model_cache(object)$plans[[plan_name(type)]]
   if (is.null(plan) || !identical(plan$source, predict_plan_key(object))) return(NULL)
   values <- cpp_predictor_run(plan$predictor, data)
@@ -23,10 +23,10 @@ as_row_matrix <- function(values) {
 # directory.
 predict_plan_key <- function(object) {
   object <- unclass(object) # as in model_cache_key()
-  engine <- unclass(object$estimator)
+  handle <- handle_fields(object)
   list(
-    model_cache_key(object), object$blueprint, object$recipe, engine$shared_state$recipe,
-    engine$model_dir, engine$config
+    model_cache_key(object), object$blueprint, object$recipe, handle$shared_state$recipe,
+    handle$model_dir, handle$config
   )
 }
 
@@ -52,7 +52,7 @@ cache_predict_plan <- function(object, newdata, type, format, checkpoint) {
 predict_plan_features <- function(object) {
   record <- training_record(object)
   has_recipe <- !is.null(object$recipe) || isTRUE(record$recipe) ||
-    !is.null(unclass(object$estimator)$shared_state$recipe)
+    !is.null(handle_fields(object)$shared_state$recipe)
   if (has_recipe || !is.null(record$order) || is_custom(object)) return(NULL)
   reads <- model_reads(object)
   columns <- plan_columns(object, reads)

@@ -291,7 +291,7 @@ inform_saver_replaced <- function(hooks, config) {
 # print().
 record_fit <- function(object, data, input, history, folder) {
   if (is.null(object$blueprint)) return(invisible())
-  shared_state <- unclass(object$estimator)$shared_state
+  shared_state <- handle_fields(object)$shared_state
   # a recipe derives the columns of the formula from the columns of the data
   columns <- if (is.null(object$recipe)) object$blueprint$columns else names(object$data)
   if (is.data.frame(data)) {

@@ -45,26 +45,18 @@ record_writer <- function(path, options = NULL) {
   check_string(path)
   check_string(options, null = TRUE)
   records <- list()
-  is_open <- TRUE
   self <- new.env(parent = emptyenv())
+  check_open <- add_close_methods(self, path, function() {
+    compression <- if (is.null(options)) "" else options
+    cpp_write_tfrecord(unname(records), path.expand(path), compression)
+  })
   self$write <- function(record) {
-    if (!is_open) abort_runhooks("The writer is closed.", kind = "failed_precondition")
+    check_open()
     records[[length(records) + 1]] <<- raw_values(record)[[1]]
     invisible()
   }
-  self$flush <- function() {
-    compression <- if (is.null(options)) "" else options
-    cpp_write_tfrecord(unname(records), path.expand(path), compression)
-    invisible()
-  }
-  self$close <- function() {
-    if (is_open) self$flush()
-    is_open <<- FALSE
-    invisible()
-  }
-  add_context_methods(self, enter = function() self, exit = function(condition) self$close())
   class(self) <- c("tensorflow.TFRecordWriter", "runhooks_context")
-  self
+  with_checked_members(self)
 }
 
 # Returns an iterator over the records of a file, which are raw vectors.

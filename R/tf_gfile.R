@@ -7,30 +7,42 @@ gfile_symbols <- function() {
     MkDir = gfile_make_dirs, Remove = gfile_remove, Rename = gfile_rename, Copy = gfile_copy,
     Stat = gfile_stat, GFile = gfile_open, Open = gfile_open, FastGFile = gfile_open
   )
-  # TensorFlow 2 renamed functions and arguments
-  of_path <- list(
-    exists = gfile_exists, isdir = gfile_is_directory, makedirs = gfile_make_dirs,
-    mkdir = gfile_make_dirs, rmtree = gfile_remove_tree, listdir = gfile_list,
-    remove = gfile_remove, stat = gfile_stat
-  )
-  later <- c(
-    lapply(of_path, function_of_path),
+  tf2_functions <- c(
+    lapply(
+      list(
+        exists = gfile_exists, isdir = gfile_is_directory, makedirs = gfile_make_dirs,
+        mkdir = gfile_make_dirs, rmtree = gfile_remove_tree, listdir = gfile_list,
+        remove = gfile_remove, stat = gfile_stat
+      ),
+      function_of_path
+    ),
     list(
-      glob = function(pattern) gfile_glob(pattern),
-      rename = function(src, dst, overwrite = FALSE) gfile_rename(src, dst, overwrite),
-      copy = function(src, dst, overwrite = FALSE) gfile_copy(src, dst, overwrite),
+      glob = function(pattern) {
+        check_path(pattern)
+        gfile_glob(pattern)
+      },
+      rename = function(src, dst, overwrite = FALSE) {
+        move_file(list(src = src, dst = dst), overwrite, file.rename)
+      },
+      copy = function(src, dst, overwrite = FALSE) {
+        move_file(list(src = src, dst = dst), overwrite, replace_by_copy)
+      },
       GFile = gfile_open
     )
   )
   c(
     setNames(functions, paste0("gfile.", names(functions))),
-    setNames(later, paste0("io.gfile.", names(later)))
+    setNames(tf2_functions, paste0("io.gfile.", names(tf2_functions)))
   )
 }
 
+# TensorFlow 2 calls the argument `path`.
 function_of_path <- function(f) {
   force(f)
-  function(path) f(path)
+  function(path) {
+    check_path(path)
+    f(path)
+  }
 }
 
 gfile_exists <- function(filename) {
@@ -72,18 +84,21 @@ gfile_remove <- function(filename) {
 }
 
 gfile_rename <- function(oldname, newname, overwrite = FALSE) {
-  move_file(oldname, newname, overwrite, file.rename)
+  move_file(list(oldname = oldname, newname = newname), overwrite, file.rename)
 }
 
 gfile_copy <- function(oldpath, newpath, overwrite = FALSE) {
-  copy <- function(from, to) file.copy(from, to, overwrite = TRUE) # lint: allow file
-  move_file(oldpath, newpath, overwrite, copy)
+  move_file(list(oldpath = oldpath, newpath = newpath), overwrite, replace_by_copy)
 }
 
-move_file <- function(from, to, overwrite, move, call = parent.frame()) {
-  check_path(from, call = call)
-  check_path(to, call = call)
+replace_by_copy <- function(from, to) file.copy(from, to, overwrite = TRUE) # lint: allow file
+
+# `paths`: the old and the new path, named by the arguments of the caller.
+move_file <- function(paths, overwrite, move, call = parent.frame()) {
+  for (name in names(paths)) check_path(paths[[name]], name, call)
   check_flag(overwrite, call = call)
+  from <- paths[[1]]
+  to <- paths[[2]]
   check_path_exists(from, call)
   if (!overwrite && file.exists(path.expand(to))) {
     abort_runhooks(
@@ -111,7 +126,7 @@ check_path_exists <- function(path, call = parent.frame()) {
   abort_runhooks("{.path {path}} does not exist.", kind = "not_found", call = call)
 }
 
-# A file that is read or written as a whole, as scripts for TensorFlow open text and graphs.
+# Opens a file that is read or written as a whole.
 gfile_open <- function(name, mode = "r") {
   check_path(name)
   modes <- c("r", "rb", "w", "wb", "a", "ab")
@@ -119,23 +134,35 @@ gfile_open <- function(name, mode = "r") {
   check_arg(is_mode, mode, "\"r\", \"w\" or \"a\"", "mode", environment())
   path <- path.expand(name)
   is_text <- !endsWith(mode, "b")
-  reads <- startsWith(mode, "r")
-  if (reads) check_path_exists(name)
-  bytes <- if (reads || startsWith(mode, "a") && file.exists(path)) cpp_read_file(path) else raw()
+  is_reader <- startsWith(mode, "r")
+  if (is_reader) check_path_exists(name)
+  has_contents <- is_reader || (startsWith(mode, "a") && file.exists(path))
+  bytes <- if (has_contents) cpp_read_file(path) else raw()
   position <- 0
-  is_open <- TRUE
   self <- new.env(parent = emptyenv())
-  take <- function(n) {
-    if (!reads) abort_runhooks("The file is open for writing.", kind = "failed_precondition")
-    taken <- utils::head(bytes[seq_along(bytes) > position], n)
-    position <<- position + length(taken)
-    if (is_text) text_of_bytes(taken) else taken
+  check_open <- add_close_methods(self, name, function() {
+    if (!is_reader) cpp_write_file(path, bytes)
+  })
+  check_mode <- function(reads) {
+    check_open()
+    if (reads == is_reader) return(invisible())
+    purpose <- if (is_reader) "reading" else "writing"
+    abort_runhooks(
+      "{.path {name}} is open for {purpose}: its mode is {.val {mode}}.",
+      kind = "failed_precondition"
+    )
   }
-  self$read <- function(n = -1) take(if (n < 0) length(bytes) else n)
+  next_bytes <- function(n) {
+    check_mode(reads = TRUE)
+    selected <- utils::head(bytes[seq_along(bytes) > position], n)
+    position <<- position + length(selected)
+    if (is_text) text_of_bytes(selected) else selected
+  }
+  self$read <- function(n = -1) next_bytes(if (n < 0) length(bytes) else n)
   self$readline <- function() {
-    rest <- which(bytes == as.raw(10))
-    rest <- rest[rest > position]
-    take(if (length(rest)) rest[[1]] - position else length(bytes))
+    newlines <- which(bytes == as.raw(10))
+    newlines <- newlines[newlines > position]
+    next_bytes(if (length(newlines)) newlines[[1]] - position else length(bytes))
   }
   self$readlines <- function() {
     lines <- list()
@@ -143,7 +170,7 @@ gfile_open <- function(name, mode = "r") {
     if (is_text) unlist(lines) else lines
   }
   self$write <- function(file_content) {
-    if (reads) abort_runhooks("The file is open for reading.", kind = "failed_precondition")
+    check_mode(reads = FALSE)
     bytes <<- c(bytes, raw_values(file_content)[[1]])
     invisible()
   }
@@ -154,16 +181,6 @@ gfile_open <- function(name, mode = "r") {
   }
   self$tell <- function() position
   self$size <- function() length(bytes)
-  self$flush <- function() {
-    if (!reads) cpp_write_file(path, bytes)
-    invisible()
-  }
-  self$close <- function() {
-    if (is_open) self$flush()
-    is_open <<- FALSE
-    invisible()
-  }
-  add_context_methods(self, enter = function() self, exit = function(condition) self$close())
   class(self) <- c("tensorflow.GFile", "runhooks_context")
   with_checked_members(self)
 }

@@ -1,12 +1,13 @@
-# Members of `tf` that scripts for TensorFlow 1.x use and that R functions replace or combine.
+# Members of `tf` for TensorFlow 1.x scripts that this package's R functions implement: estimators,
+# heads, tf$compat, tf$logging, tf$Print(), checkpoints and old metrics.
 
 script_symbols <- function() {
   c(
-    estimator_symbols(), compat_symbols(), logging_more_symbols(), train_check_symbols(),
+    estimator_symbols(), compat_symbols(), conditional_logging_symbols(), checkpoint_symbols(),
     streaming_symbols(),
 
     list(
-      Print = tensor_print, contrib.training.HParams = hyper_parameters,
+      Print = tensor_print, contrib.training.HParams = new_hparams,
       TensorShape = function(dims) {
         is_valid <- is.null(dims) || is.list(dims) || is_atomic(dims)
         check_arg(is_valid, dims, "the dimensions of a shape", "dims", environment())
@@ -89,10 +90,10 @@ compat_symbols <- function() {
   )
 }
 
-logging_more_symbols <- function() {
+conditional_logging_symbols <- function() {
   count <- new.env(parent = emptyenv())
-  # the number of earlier calls with this message
-  earlier <- function(msg) {
+  # Returns the number of earlier calls with this message.
+  count_call <- function(msg) {
     key <- paste0(".", msg) # the message may be empty
     n <- count[[key]]
     count[[key]] <- if (is.null(n)) 1 else n + 1
@@ -106,12 +107,12 @@ logging_more_symbols <- function() {
     log_first_n = function(level, msg, n, ...) {
       check_string(msg)
       check_number(n)
-      if (earlier(msg) < n) tf$logging$log(level, msg, ...)
+      if (count_call(msg) < n) tf$logging$log(level, msg, ...)
     },
     log_every_n = function(level, msg, n, ...) {
       check_string(msg)
       check_positive_whole(n)
-      if (earlier(msg) %% n == 0) tf$logging$log(level, msg, ...)
+      if (count_call(msg) %% n == 0) tf$logging$log(level, msg, ...)
     },
     flush = function() invisible()
   )
@@ -147,100 +148,9 @@ printed_values <- function(x, summarize) {
   paste0("[", paste(text, collapse = " "), if (length(few) < length(values)) "...", "]")
 }
 
-# --- tf$contrib$training$HParams
-
-hyper_parameters <- function(...) {
-  values <- list(...)
-  if (length(values) && (is.null(names(values)) || !all(nzchar(names(values))))) {
-    abort_runhooks(
-      "The hyperparameters must have names, as in {.code HParams(learning_rate = 0.1)}."
-    )
-  }
-  self <- list2env(values, parent = emptyenv())
-  hyper_names <- function() setdiff(sort_bytewise(names(self)), hyper_methods)
-  set <- function(name, value) {
-    check_string(name)
-    if (!name %in% hyper_names()) abort_unknown_hyper(name, hyper_names())
-    assign(name, value, envir = self)
-    invisible(self)
-  }
-  self$values <- function() mget(hyper_names(), envir = self)
-  self$get <- function(key, default = NULL) if (key %in% hyper_names()) self[[key]] else default
-  self$set_hparam <- set
-  self$add_hparam <- function(name, value) {
-    check_string(name)
-    if (name %in% names(self)) {
-      abort_runhooks("Hyperparameter name is reserved: {name}.")
-    }
-    assign(name, value, envir = self)
-    invisible(self)
-  }
-  self$del_hparam <- function(name) {
-    if (!name %in% hyper_names()) abort_unknown_hyper(name, hyper_names())
-    rm(list = name, envir = self)
-    invisible(self)
-  }
-  self$override_from_dict <- function(values_dict) {
-    for (name in names(values_dict)) set(name, values_dict[[name]])
-    invisible(self)
-  }
-  # "learning_rate=0.1,layers=[3,4]"
-  self$parse <- function(values) {
-    check_string(values)
-    parsed <- parsed_hyper(values)
-    for (name in names(parsed)) set(name, as_hyper(parsed[[name]], self[[name]], name))
-    invisible(self)
-  }
-  class(self) <- c("tensorflow.HParams", "runhooks_checked_members")
-  self
-}
-
-hyper_methods <- c(
-  "values", "get", "set_hparam", "add_hparam", "del_hparam", "override_from_dict", "parse"
-)
-
-abort_unknown_hyper <- function(name, known, call = user_frame()) {
-  abort_runhooks(
-    c("Unknown hyperparameter: {name}.", i = "The hyperparameters are {.val {known}}."), call = call
-  )
-}
-
-parsed_hyper <- function(text, call = parent.frame()) {
-  pattern <- "^[ ,]*([A-Za-z_.][A-Za-z0-9_.]*) *= *(\\[[^]]*\\]|[^,]*)"
-  parsed <- list()
-  while (nzchar(text)) {
-    found <- regmatches(text, regexec(pattern, text))[[1]]
-    if (length(found) == 0) {
-      abort_runhooks(
-        "Could not parse hparam value: {.val {text}}; use {.code name=value,name=[a,b]}.",
-        call = call
-      )
-    }
-    items <- strsplit(gsub("^\\[|\\]$", "", found[[3]]), ",", fixed = TRUE)[[1]]
-    parsed[[found[[2]]]] <- trimws(items)
-    text <- substring(text, nchar(found[[1]]) + 1)
-  }
-  parsed
-}
-
-# The text as a value like the one that it replaces.
-as_hyper <- function(text, value, name, call = parent.frame()) {
-  made <- if (is.logical(value)) {
-    c(true = TRUE, false = FALSE, `1` = TRUE, `0` = FALSE)[ascii_lower(text)]
-  } else if (is.numeric(value)) {
-    suppressWarnings(as.numeric(text))
-  } else {
-    text
-  }
-  if (anyNA(made)) {
-    abort_runhooks("Could not parse {.val {text}} as a value of {name}.", call = call)
-  }
-  if (is.integer(value)) as.integer(made) else unname(made)
-}
-
 # --- checkpoints
 
-train_check_symbols <- function() {
+checkpoint_symbols <- function() {
   symbols <- list(
     NewCheckpointReader = function(filepattern) load_checkpoint(filepattern),
     get_checkpoint_mtimes = function(checkpoint_prefixes) {
@@ -302,18 +212,20 @@ pandas_input_fn <- function(x, y = NULL, batch_size = 128, num_epochs = 1, shuff
 
 # The old names of tf$metrics take predictions first.
 streaming_symbols <- function() {
-  streamed <- c(
+  metric_names <- c(
     "accuracy", "auc", "precision", "recall", "mean_absolute_error", "mean_squared_error",
     "root_mean_squared_error"
   )
-  of <- function(name) {
+  predictions_first <- function(name) {
     force(name)
     function(predictions, labels, weights = NULL, ...) {
       tf$metrics[[name]](labels, predictions, weights, ...)
     }
   }
   c(
-    setNames(lapply(streamed, of), paste0("contrib.metrics.streaming_", streamed)),
+    setNames(
+      lapply(metric_names, predictions_first), paste0("contrib.metrics.streaming_", metric_names)
+    ),
     list(
       contrib.metrics.streaming_mean = function(values, weights = NULL, ...) {
         tf$metrics$mean(values, weights, ...)

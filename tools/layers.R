@@ -63,7 +63,7 @@ r_extra_calls <- list(
   tensor = c("name_scope", "session_or_default", "tf_cond", "scatter_rows", "variable_assign"),
   estimator = c(
     "checkpoint_names", "latest_checkpoint", "model_signature", "describe_formula_model",
-    "custom_model", "engine_method", "engine_method_names"
+    "custom_model", "script_methods"
   ),
   graph = "underlying_session",
   # Columns of a CSV are selected like those of a data frame.

@@ -265,10 +265,52 @@ RUNHOOKS_REGISTER_DATASET(ConcatenateDataset,
                            "other: dataset. A dataset with elements of the same types."},
                           "Concatenate two datasets.");
 
-// Draws each element from a random input.
-class SampleDataset : public SameTypeInputsDataset {
+// Takes each element from one of several inputs, which the derived class selects. Remembers which
+// inputs are exhausted.
+class SelectingIterator : public DatasetIterator {
  public:
-  explicit SampleDataset(const Args& args)
+  // `inputs` may have more members after the `num_selectable` ones.
+  SelectingIterator(const Inputs& inputs, size_t num_selectable, IteratorContext& context)
+      : inputs_(inputs, context), at_end_(num_selectable, 0) {}
+  void rewind() override {
+    inputs_.rewind();
+    at_end_.assign(at_end_.size(), 0);
+  }
+  NamedTensors save() const override {
+    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
+    inputs_.save(state);
+    return state;
+  }
+  void restore(const NamedTensors& state) override {
+    const std::vector<int64_t> at_end = state_counts(state, "is_over");
+    if (at_end.size() != at_end_.size()) {
+      fail(Code::kDataLoss, "The saved state has ", static_cast<int64_t>(at_end.size()),
+           " datasets, not ", static_cast<int64_t>(at_end_.size()), ".");
+    }
+    inputs_.restore(state);
+    at_end_ = at_end;
+  }
+  int64_t rows_seen() const override { return inputs_.rows_seen(); }
+
+ protected:
+  size_t num_selectable() const { return at_end_.size(); }
+  bool is_at_end(size_t i) const { return at_end_[i] != 0; }
+  // Returns false if input i is exhausted.
+  bool next_of(size_t i, ElementSink& sink) {
+    if (!at_end_[i] && inputs_[i].next(sink)) return true;
+    at_end_[i] = 1;
+    return false;
+  }
+  InputIterators inputs_;
+
+ private:
+  std::vector<int64_t> at_end_;
+};
+
+// Draws each element from a random input.
+class SampleFromDatasets : public SameTypeInputsDataset {
+ public:
+  explicit SampleFromDatasets(const Args& args)
       : SameTypeInputsDataset(datasets_argument(args, "datasets"), args) {
     std::vector<double> weights(inputs().size(), 1);
     if (args.has("weights")) weights = args.numbers("weights");
@@ -298,57 +340,45 @@ class SampleDataset : public SameTypeInputsDataset {
   std::optional<int64_t> seed_;
 };
 
-class SampleIterator : public DatasetIterator {
+class SampleIterator : public SelectingIterator {
  public:
-  SampleIterator(std::shared_ptr<const SampleDataset> dataset, IteratorContext& context)
-      : dataset_(std::move(dataset)),
+  SampleIterator(std::shared_ptr<const SampleFromDatasets> dataset, IteratorContext& context)
+      : SelectingIterator(dataset->inputs(), dataset->inputs().size(), context),
+        dataset_(std::move(dataset)),
         seeds_(context.seeds(dataset_->seed())),
-        random_(seeds_),
-        inputs_(dataset_->inputs(), context),
-        at_end_(inputs_.size(), 0) {}
+        random_(seeds_) {}
   // Draws again if the drawn input is exhausted.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
     while (has_drawable_input()) {
       poll();
-      const size_t i = draw();
-      if (at_end_[i]) continue;
-      if (inputs_[i].next(sink)) return true;
-      at_end_[i] = 1;
+      if (next_of(draw(), sink)) return true;
     }
     return false;
   }
   // With a seed, each pass has the same order, as in TensorFlow.
   void rewind() override {
-    inputs_.rewind();
-    at_end_.assign(at_end_.size(), 0);
+    SelectingIterator::rewind();
     if (dataset_->seed()) random_ = RandomStream(seeds_);
   }
   NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
+    NamedTensors state = SelectingIterator::save();
     add_subtree(state, "random/", random_.save());
-    inputs_.save(state);
     return state;
   }
   void restore(const NamedTensors& state) override {
-    const std::vector<int64_t> at_end = state_counts(state, "is_over");
-    if (at_end.size() != inputs_.size()) {
-      fail(Code::kDataLoss, "The saved state has a different number of datasets.");
-    }
     const RandomStream random = RandomStream::restored(subtree(state, "random/"));
-    inputs_.restore(state);
+    SelectingIterator::restore(state);
     random_ = random;
     seeds_ = random.seeds();
-    at_end_ = at_end;
   }
-  int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
   // True if an input with a positive weight is not exhausted.
   bool has_drawable_input() const {
     double previous = 0;
-    for (size_t i = 0; i < at_end_.size(); ++i) {
-      if (!at_end_[i] && dataset_->cumulative_weights()[i] > previous) return true;
+    for (size_t i = 0; i < num_selectable(); ++i) {
+      if (!is_at_end(i) && dataset_->cumulative_weights()[i] > previous) return true;
       previous = dataset_->cumulative_weights()[i];
     }
     return false;
@@ -374,31 +404,26 @@ class SampleIterator : public DatasetIterator {
     return static_cast<double>(bits) / static_cast<double>(uint64_t{1} << 52);
   }
 
-  std::shared_ptr<const SampleDataset> dataset_;
+  std::shared_ptr<const SampleFromDatasets> dataset_;
   Seeds seeds_;
   RandomStream random_;
-  InputIterators inputs_;
-  std::vector<int64_t> at_end_;
 };
 
-std::unique_ptr<DatasetIterator> SampleDataset::iterator(IteratorContext& context) const {
+std::unique_ptr<DatasetIterator> SampleFromDatasets::iterator(IteratorContext& context) const {
   return std::make_unique<SampleIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET_AS(
-    "SampleFromDatasets",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<SampleDataset>(args);
-    },
-    "",
-    {"datasets: any. Datasets to sample from.", "weights = NULL: any. Sampling weights.",
-     "seed = NULL: number. Fixes the order."},
-    "Sample elements from several datasets.");
+RUNHOOKS_REGISTER_DATASET(SampleFromDatasets,
+                          "",
+                          {"datasets: any. Datasets to sample from.",
+                           "weights = NULL: any. Sampling weights.",
+                           "seed = NULL: number. Fixes the order."},
+                          "Sample elements from several datasets.");
 
 // Reads from the dataset whose number the next element of `choice_dataset` is.
-class ChooseDataset : public SameTypeInputsDataset {
+class ChooseFromDatasets : public SameTypeInputsDataset {
  public:
-  explicit ChooseDataset(const Args& args)
+  explicit ChooseFromDatasets(const Args& args)
       : SameTypeInputsDataset(datasets_argument(args, "datasets"), args),
         choices_(dataset_argument(args, "choice_dataset")) {
     if (choices_->dtypes() != std::vector<DType>{DType::kInt64} ||
@@ -422,70 +447,47 @@ class ChooseDataset : public SameTypeInputsDataset {
   std::shared_ptr<const Dataset> choices_;
 };
 
-class ChooseIterator : public DatasetIterator {
+class ChooseIterator : public SelectingIterator {
  public:
-  ChooseIterator(std::shared_ptr<const ChooseDataset> dataset, IteratorContext& context)
-      : dataset_(std::move(dataset)),
-        inputs_(dataset_->inputs_and_choices(), context),
-        at_end_(inputs_.size() - 1, 0) {}
+  ChooseIterator(std::shared_ptr<const ChooseFromDatasets> dataset, IteratorContext& context)
+      : SelectingIterator(dataset->inputs_and_choices(), dataset->inputs().size(), context) {}
   // Like TensorFlow, skips the numbers of exhausted datasets.
   bool next(ElementSink& sink) override {
     InterruptPoll poll;
-    while (std::count(at_end_.begin(), at_end_.end(), 0) > 0) {
+    while (has_unfinished_input()) {
       poll();
       ComponentsSink choice;
-      if (!inputs_[at_end_.size()].next(choice)) return false;
+      if (!inputs_[num_selectable()].next(choice)) return false;
       const Tensor choice_number = choice.take()[0];
       if (choice_number.num_elements() != 1) {
         invalid_argument("`choice_dataset` must have single int64 numbers, not a tensor of shape ",
                          choice_number.shape(), ".");
       }
       const int64_t number = *choice_number.data<int64_t>();
-      if (number < 0 || number >= static_cast<int64_t>(at_end_.size())) {
+      if (number < 0 || number >= static_cast<int64_t>(num_selectable())) {
         invalid_argument("`choice_dataset` gives ", number, ", but there are ",
-                         static_cast<int64_t>(at_end_.size()), " datasets, numbered from 0.");
+                         static_cast<int64_t>(num_selectable()), " datasets, numbered from 0.");
       }
-      const auto i = static_cast<size_t>(number);
-      if (at_end_[i]) continue;
-      if (inputs_[i].next(sink)) return true;
-      at_end_[i] = 1;
+      if (next_of(static_cast<size_t>(number), sink)) return true;
     }
     return false;
   }
-  void rewind() override {
-    inputs_.rewind();
-    at_end_.assign(at_end_.size(), 0);
-  }
-  NamedTensors save() const override {
-    NamedTensors state = {{"is_over", Tensor::vector(at_end_)}};
-    inputs_.save(state);
-    return state;
-  }
-  void restore(const NamedTensors& state) override {
-    const std::vector<int64_t> at_end = state_counts(state, "is_over");
-    if (at_end.size() != at_end_.size()) {
-      fail(Code::kDataLoss, "The saved state has a different number of datasets.");
-    }
-    inputs_.restore(state);
-    at_end_ = at_end;
-  }
-  int64_t rows_seen() const override { return inputs_.rows_seen(); }
 
  private:
-  std::shared_ptr<const ChooseDataset> dataset_;
-  InputIterators inputs_;  // the last one reads the choices
-  std::vector<int64_t> at_end_;
+  bool has_unfinished_input() const {
+    for (size_t i = 0; i < num_selectable(); ++i) {
+      if (!is_at_end(i)) return true;
+    }
+    return false;
+  }
 };
 
-std::unique_ptr<DatasetIterator> ChooseDataset::iterator(IteratorContext& context) const {
+std::unique_ptr<DatasetIterator> ChooseFromDatasets::iterator(IteratorContext& context) const {
   return std::make_unique<ChooseIterator>(self(this), context);
 }
 
-RUNHOOKS_REGISTER_DATASET_AS(
-    "ChooseFromDatasets",
-    [](const Args& args) -> std::shared_ptr<Dataset> {
-      return std::make_shared<ChooseDataset>(args);
-    },
+RUNHOOKS_REGISTER_DATASET(
+    ChooseFromDatasets,
     "",
     {"datasets: any. Datasets to read from.",
      "choice_dataset: dataset. Numbers of the datasets, in the order of reading."},

@@ -133,13 +133,13 @@ test_that("a model snapshot with unexpected file names writes none of them", {
   saved <- withr::local_tempfile()
   saveRDS(model, saved)
   read <- readRDS(saved)
-  shared_state <- unclass(read$estimator)$shared_state
+  shared_state <- handle_fields(read)$shared_state
   expect_setequal(
     sub("ckpt-[0-9]+", "ckpt", names(shared_state$files)),
     c("checkpoint", record_file, "model.ckpt.index", "model.ckpt.data-00000-of-00001")
   )
   folder <- withr::local_tempdir()
-  fields <- unclass(read$estimator)
+  fields <- handle_fields(read)
   fields$model_dir <- file.path(folder, "gone")
   read$estimator <- structure(fields, class = "runhooks_engine")
   shared_state$files[["../../../x"]] <- as.raw(1)
@@ -158,7 +158,7 @@ test_that("training keeps no checkpoint contents in R", {
   features <- lapply(paste0("x", 1:50), column_numeric)
   model <- dnn_regressor(c(512L, 512L), features)
   train(model, input_fn(data, features = paste0("x", 1:50), response = "y"), steps = 1)
-  expect_lt(as.numeric(utils::object.size(unclass(model$estimator)$shared_state$files)), 1000)
+  expect_lt(as.numeric(utils::object.size(handle_fields(model)$shared_state$files)), 1000)
   expect_gt(length(serialize(model, NULL)), 1e6)
 })
 

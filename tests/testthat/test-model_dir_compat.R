@@ -221,9 +221,9 @@ test_that("conflicting folders are an error that names both", {
   train(model, mtcars_input())
   old_folder <- model_dir(model)
   model$estimator <- local({
-    engine <- unclass(model$estimator)
-    engine$model_dir <- file.path(old_folder, "other")
-    structure(engine, class = "runhooks_engine")
+    handle <- handle_fields(model)
+    handle$model_dir <- file.path(old_folder, "other")
+    structure(handle, class = "runhooks_engine")
   })
   error <- expect_error(predict(model, mtcars_input()), class = "runhooks_error_not_found")
   expect_match(conditionMessage(error), paste0("trained in ", old_folder, ","), fixed = TRUE)

@@ -184,3 +184,14 @@ test_that("the advice of a model that has not converged fits its optimizer", {
   suppressWarnings(train(other, steps = 1))
   expect_warning(coef(other), "default optimizer")
 })
+
+test_that("intervals use the data of the last training if the model has no others", {
+  model <- axe_data.tf_estimator(linear_regressor(mpg ~ wt, mtcars))
+  train(model, mtcars)
+  expected <- predict(lm(mpg ~ wt, mtcars), mtcars[1:2, ], interval = "confidence")
+  intervals <- predict(model, mtcars[1:2, ], interval = "confidence")
+  expect_equal(as.matrix(intervals), unname(expected), tolerance = 1e-4, ignore_attr = TRUE)
+  expect_error(
+    predict(axe_data.tf_estimator(model), mtcars[1:2, ], interval = "confidence"), "were removed"
+  )
+})

@@ -1,19 +1,7 @@
-# Methods of an estimator, as Python scripts call them: `model$train(input_fn)`.
+# Methods of models for scripts that are written as in Python: `model$train(input_fn)`.
 
-engine_method_names <- c(
-  "train", "evaluate", "predict", "export_savedmodel", "export_saved_model", "get_variable_names",
-  "get_variable_value", "latest_checkpoint"
-)
-
-# The method of this name, or NULL.
-engine_method <- function(object, name) {
-  if (name == "export_saved_model") name <- "export_savedmodel"
-  if (name %in% names(engine_methods)) return(engine_methods[[name]](object))
-  of_engine <- setdiff(engine_method_names, names(engine_methods))
-  if (name %in% of_engine) do.call(`$`, list(unclass(object)$estimator, name))
-}
-
-engine_methods <- list(
+# Functions that return the method of a model.
+script_methods <- list(
   train = function(object) {
     function(input_fn, hooks = NULL, steps = NULL, max_steps = NULL, saving_listeners = NULL) {
       train(object, input_fn, steps, hooks, max_steps, saving_listeners)
@@ -44,5 +32,9 @@ engine_methods <- list(
         overwrite = FALSE, versioned = TRUE
       )
     }
-  }
+  },
+  get_variable_names = function(object) function() variable_names(object),
+  get_variable_value = function(object) function(name) variable_value(object, name)[[1]],
+  latest_checkpoint = function(object) function() latest_checkpoint(model_dir(object))
 )
+script_methods$export_saved_model <- script_methods$export_savedmodel
