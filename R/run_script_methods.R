@@ -33,8 +33,15 @@ script_methods <- list(
       )
     }
   },
-  get_variable_names = function(object) function() variable_names(object),
-  get_variable_value = function(object) function(name) variable_value(object, name)[[1]],
+  # Errors of these two have TensorFlow's words, unlike those of variable_names().
+  get_variable_names = function(object) {
+    function() checkpoint_names(latest_checkpoint_or_abort(model_dir(object)))
+  },
+  get_variable_value = function(object) {
+    function(name) {
+      cpp_checkpoint_values(latest_checkpoint_or_abort(model_dir(object)), name)[[1]]
+    }
+  },
   latest_checkpoint = function(object) function() latest_checkpoint(model_dir(object))
 )
 script_methods$export_saved_model <- script_methods$export_savedmodel
